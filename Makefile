@@ -1,0 +1,51 @@
+# Every target is one line of its own work; `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# One set of build flags everywhere, so that builds share the cache.
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath
+
+BIN := bin
+OUT := out
+EXAMPLES := training-15k training-100k agents platform
+
+.PHONY: help build examples test unit lint vet-cue verify bench fuzz golden generate clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build seams and its kubectl plugin into bin/
+	go build -ldflags "-s -w" -o $(BIN)/ ./cmd/seams ./plugins/kubectl-seams
+
+examples: build ## build, explain and render the examples for kubeadm and kOps below out/
+	hack/render-examples.sh $(BIN)/seams $(OUT) $(EXAMPLES)
+
+test: lint verify unit ## everything that must pass
+
+unit: ## all Go tests: units, properties, goldens, CLI transcripts, cases
+	go test ./...
+
+lint: ## gofmt, go vet and cue fmt and vet
+	hack/verify-format.sh
+	go vet ./...
+
+verify: ## generated files are what their generators make
+	hack/verify-kops-schemas.sh
+
+bench: ## benchmarks, with the ratio to cue export of the same profile
+	hack/bench.sh
+
+fuzz: ## run every fuzz target for FUZZTIME (default 30s)
+	hack/fuzz.sh $${FUZZTIME:-30s}
+
+golden: ## rewrite golden files after a change of output that is meant
+	hack/update-golden.sh
+
+generate: ## regenerate kOps schemas and the per-minor tables of flags and gates
+	hack/update-kops-schemas.sh
+	hack/update-minors.sh
+
+clean: ## remove what was built and rendered
+	rm -rf $(BIN) $(OUT)

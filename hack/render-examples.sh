@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# usage: render-examples.sh SEAMS OUT EXAMPLE...
+# Explains each example, and renders it for kubeadm and for kOps below OUT.
+set -euo pipefail
+seams=$1 out=$2
+shift 2
+for example in "$@"; do
+	profile=recipes/examples/$example.cue
+	"$seams" explain -f "$profile" --fail-on never
+	echo
+	for target in kubeadm kops; do
+		"$seams" render -q -f "$profile" --target "$target" -d "$out/$example/$target" --force
+	done
+done
+find "$out" -type f | sort
