@@ -1,12 +1,65 @@
 package estimate
 
-import "github.com/kubeseams/seams/internal/profile"
+import (
+	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/profile"
+)
 
 // Stock is the layout a profile starts from: its apiservers, one etcd cluster, upstream's defaults.
 func Stock(p *profile.Profile) Layout { return Layout{Apiservers: p.ControlPlane.Apiservers} }
 
-// Compute estimates a profile on a layout.
-func Compute(p *profile.Profile, l Layout) *Estimate { panic("estimate: not written yet") }
+// model is one estimate in the making: each step reads what the steps before it left.
+type model struct {
+	sheet
+	p          *profile.Profile
+	l          Layout
+	apiservers float64
+	resources  []*resource
+	streams    []stream
+	stores     []*store
+	procs      []*process
 
-// WhatIfs estimates each single change to the layout.
-func WhatIfs(p *profile.Profile, l Layout) []WhatIf { panic("estimate: not written yet") }
+	stored, cached                    map[string]amount
+	rings                             map[string]term
+	rbacStored, rbacCached, rbacFloor term
+	crds, resident                    term
+	liveness, podLifecycles           term
+
+	nodeWatches, churnWatches, listerWatches, fanout term
+
+	seats                  map[Axis]term
+	seatsEach, seatsLayout term
+
+	ratios    map[Axis][]ratio
+	pressures []Pressure
+	binding   Axis
+	measures  map[Axis]map[string]Figure
+}
+
+// newModel computes every figure of a profile on a layout.
+func newModel(p *profile.Profile, l Layout) *model {
+	m := &model{p: p, l: l, apiservers: float64(max(l.Apiservers, 1)), resources: gather(p)}
+	m.layoutStores()
+	m.computeWrites()
+	m.computeHistory()
+	m.computeStored()
+	m.computeStores()
+	m.computeRings()
+	m.computeWatches()
+	m.computeProcesses()
+	m.computeSeats()
+	m.computePressures()
+	m.computeMeasures()
+	return m
+}
+
+// Compute estimates a profile on a layout. It reads nothing but its arguments
+// and gives the same result for the same ones.
+func Compute(p *profile.Profile, l Layout) *Estimate {
+	m := newModel(p, l)
+	class, subject := m.classify()
+	fs := m.advice(class, subject)
+	finding.Sort(fs)
+	return &Estimate{Layout: l, Figures: m.figures, Pressures: m.pressures, Binding: m.binding,
+		Class: string(class), Subject: subject, Measures: m.measures, Findings: fs}
+}

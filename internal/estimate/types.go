@@ -30,7 +30,8 @@ type Layout struct {
 	LeasesStore bool `json:"leasesStore,omitempty"`
 	// LeasesEphemeral says that the leases store does not wait for a disk.
 	LeasesEphemeral bool `json:"leasesEphemeral,omitempty"`
-	// Uncached resources are off the watch cache of every general apiserver.
+	// Uncached resources are off the watch cache of every general apiserver, or of
+	// the aggregated servers of their group.
 	Uncached []profile.GroupResource `json:"uncached,omitempty"`
 	// UncachedNodeTier resources are off the watch cache of the node tier.
 	UncachedNodeTier []profile.GroupResource `json:"uncachedNodeTier,omitempty"`

@@ -85,6 +85,8 @@ type AggregatedTier struct {
 	Service   string `json:"service"`
 	Namespace string `json:"namespace"`
 	Port      int    `json:"port"`
+	// Uncached resources are off the watch cache of the tier's servers.
+	Uncached []profile.GroupResource `json:"uncached,omitempty"`
 	// ResidentBytes is the live heap the groups take, estimated.
 	ResidentBytes float64 `json:"residentBytes"`
 	// WritesPerSecond is the groups' write rate, from the profile.
@@ -133,6 +135,8 @@ type Scheduler struct {
 }
 
 // ControllerGroup is one controller manager that runs some controllers, with a lock of its own.
+// Its process must not be given the service account's private key: whoever has it
+// runs serviceaccount-token-controller too, whatever --controllers says.
 type ControllerGroup struct {
 	Name        string   `json:"name"`
 	Controllers []string `json:"controllers"`

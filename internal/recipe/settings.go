@@ -76,6 +76,10 @@ type TierSettings struct {
 	// NodesPerReplica sizes a node tier; 0 means Replicas is given.
 	NodesPerReplica int `json:"nodesPerReplica,omitempty"`
 	Replicas        int `json:"replicas,omitempty"`
+	// Serves "custom" says that clients of custom resources use this tier, so
+	// that the general apiservers need not keep them in memory. The groups are
+	// spread over all tiers that say so, and each keeps its own.
+	Serves string `json:"serves,omitempty"`
 	// Uncached resources ("coordination.k8s.io/leases") are off this tier's watch cache.
 	Uncached []string `json:"uncached,omitempty"`
 	// UncachedSelect "custom" or "cold" adds resources of the profile by kind.
@@ -98,7 +102,10 @@ type AggregatedSettings struct {
 	Select             string  `json:"select"`
 	MinWritesPerSecond float64 `json:"minWritesPerSecond,omitempty"`
 	// MaxTiers bounds how many tiers the groups are spread over.
-	MaxTiers   int     `json:"maxTiers"`
+	MaxTiers int `json:"maxTiers"`
+	// TierBytes is what one tier is meant to hold, in stored bytes; partition
+	// takes as few tiers as that allows. 0 means MaxTiers.
+	TierBytes  float64 `json:"tierBytes,omitempty"`
 	Replicas   int     `json:"replicas"`
 	Durability string  `json:"durability"`
 	Members    int     `json:"members"`

@@ -26,6 +26,9 @@ type Rung struct {
 	// Summary says in one or two sentences what it does and for whom.
 	Summary string `json:"summary"`
 	Status  Status `json:"status"`
+	// Optional rungs are never chosen by themselves: they join a recipe only
+	// when they are named.
+	Optional bool `json:"optional,omitempty"`
 	// Envelope limits measures by axis and name (estimate.Measures), high band.
 	Envelope map[estimate.Axis]map[string]float64 `json:"envelope"`
 	// Seams are the places it takes apart: storage, node-liveness, shard-axis, cache-residency.
@@ -113,6 +116,8 @@ type Rejection struct {
 // Recipe is the chosen rungs and what they come to.
 type Recipe struct {
 	Choices []Choice `json:"choices"`
+	// With are the optional rungs that were asked for, in the order of the ladder.
+	With []Rung `json:"with,omitempty"`
 	// Settings are the unification of base and rungs.
 	Settings Settings `json:"settings"`
 	// Layout is what Settings mean to the estimator, for this profile.

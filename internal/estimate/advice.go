@@ -1,0 +1,219 @@
+package estimate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubeseams/seams/internal/finding"
+)
+
+// advice is what the estimate says besides numbers and rungs: the things no
+// layout mends, and those that come before one.
+func (m *model) advice(c class, subject string) (fs []finding.Finding) {
+	for _, f := range []func(class, string) []finding.Finding{
+		m.diskAdvice, m.runawayAdvice, m.kubeletAdvice, m.stateAdvice, m.sourceAdvice, m.eventAdvice, m.storeAdvice,
+	} {
+		fs = append(fs, f(c, subject)...)
+	}
+	return fs
+}
+
+func one(code string, s finding.Severity, path, message, fix, ref string) []finding.Finding {
+	return []finding.Finding{{Code: code, Severity: s, Path: path, Message: message, Fix: fix, Ref: ref}}
+}
+
+func (m *model) diskAdvice(class, string) []finding.Finding {
+	setting, slow := m.slowDisk()
+	if !slow {
+		return nil
+	}
+	what := "etcd is on a spinning disk"
+	if ms := m.p.ControlPlane.FsyncP99Ms; ms > 0 {
+		what = fmt.Sprintf("a WAL fsync takes %s ms at the 99th percentile; etcd is made for less than %s", num(ms), num(goodFsyncMs.value))
+	}
+	return one("slow-disk-first", finding.Warning, setting,
+		what+"; every write of every store on it waits for that, and no rung makes it faster",
+		"move etcd to a local NVMe or SSD, alone on it, and measure again before changing the layout",
+		"etcd tuning guide; k3s #9204, etcd #12405")
+}
+
+func (m *model) runawayAdvice(class, string) []finding.Finding {
+	r, why := m.runaway()
+	if r == nil {
+		return nil
+	}
+	return one("runaway-controller-first", finding.Warning, m.rowPath(r),
+		r.String()+": "+why+"; a controller is looping, and any store or apiserver added for it fills as well",
+		"find why the controller repeats itself (its events and logs name the reason), stop it, delete what has piled up, then look at this estimate again",
+		"cert-manager #4846, #6157")
+}
+
+func (m *model) kubeletAdvice(class, string) []finding.Finding {
+	if !m.kubeletBound() {
+		return nil
+	}
+	return one("kubelet-bound", finding.Warning, "nodes.podChurnPerSecond",
+		fmt.Sprintf("%s pods a second on each node: a kubelet and its runtime start and stop about %s; the nodes are the limit, not the control plane",
+			num(m.podsPerNodeSecond()), num(kubeletPodsPerSecond)),
+		"add nodes, or keep pods warm and reuse them; no control-plane rung raises this",
+		"agent-sandbox #1276")
+}
+
+func (m *model) stateAdvice(c class, subject string) (fs []finding.Finding) {
+	crds := m.p.State.CRDs
+	if c == crdSchemas || crds >= manyCRDs {
+		fs = append(fs, one("crd-schemas-fewer", finding.Warning, "state.crds",
+			fmt.Sprintf("%d custom resource definitions: their schemas take about %s of live heap in every kube-apiserver, whether or not any object exists",
+				crds, size(m.crds.value)),
+			"install fewer: operator packages by family or with a selection of kinds, and no versions that are not served",
+			"ASO #2920, upjet #151, crossplane #2649")...)
+	}
+	if c == listBurst {
+		fs = append(fs, one("list-burst-object-size", finding.Warning, m.subjectPath(subject),
+			subject+": full lists of it cost more than keeping it; each client that lists it holds a whole answer in the apiserver",
+			"let clients list with limits or metadata only, use clients with WatchList (client-go of 1.35 does), delete old objects, and store large payloads elsewhere",
+			"cert-manager #3748, helm #8977, k8s #82633, k8s #129076; KEP-3157")...)
+	}
+	p := m.procs[0]
+	if half := m.headroom(); p.rss.high > half.value {
+		may := "takes"
+		if p.rss.value <= half.value {
+			may = "may take"
+		}
+		fs = append(fs, one("restart-headroom", finding.Warning, "controlPlane.memoryGiB",
+			fmt.Sprintf("one kube-apiserver %s more than half of the host's %s (estimate %s, %s to %s); while it restarts it needs about twice its steady size, and another apiserver does not lower it",
+				may, size(m.memory().value), size(p.rss.value), size(p.rss.low), size(p.rss.high)),
+			fmt.Sprintf("give control-plane hosts %s, or lower what is resident; restart apiservers one at a time", size(2*p.rss.value)),
+			"k8s #65954, hypershift #306")...)
+	}
+	return fs
+}
+
+// sources are the ways of groups whose objects are known to pile up, and what their own projects offer against it.
+var sources = []struct{ group, fix, ref string }{
+	{"tekton.dev", "prune finished runs (the operator's pruner) and keep their results in Tekton Results", "tekton #2856, #3175"},
+	{"argoproj.io", "set ttlStrategy and the workflow archive, and offload node status; lower parallelism while finished workflows remain", "argo-workflows #10441, #12802"},
+	{"kyverno.io", "turn reports off that nobody reads; Kyverno's reports-server is a ready-made aggregated tier for them", "kyverno #8974, #9178"},
+	{"wgpolicyk8s.io", "turn reports off that nobody reads; Kyverno's reports-server is a ready-made aggregated tier for them", "kyverno #6949, #9178"},
+	{"aquasecurity.github.io", "set a report TTL and limit what is scanned; leave component lists out of reports", "k8s #142062"},
+	{"x-k8s.io", "reuse warm objects, and merge status updates: one write fewer an object is a share of the whole load", "agent-sandbox apf-insulation"},
+}
+
+// sourceAdvice is the fix at the source, which comes with every rung for custom resources.
+func (m *model) sourceAdvice(c class, subject string) []finding.Finding {
+	if c != crChurn {
+		return nil
+	}
+	r := m.bySubject(subject)
+	if r == nil {
+		return nil
+	}
+	fix, ref := "delete finished objects sooner, write status less often, and store less in each object", "kyverno #8974, argo-workflows #10441"
+	for _, s := range sources {
+		if r.Group == s.group || strings.HasSuffix(r.Group, "."+s.group) {
+			fix, ref = s.fix, s.ref
+		}
+	}
+	return one("source-side-fix", finding.Info, m.rowPath(r),
+		fmt.Sprintf("%s is most of the load (%s objects, %s writes/s); --etcd-servers-overrides does not reach custom resources, and every apiserver added copies them",
+			r.String(), num(r.stateCount()), num(r.rate)),
+		fix+"; then an aggregated tier for "+r.Group, ref)
+}
+
+func (m *model) eventAdvice(c class, _ string) (fs []finding.Finding) {
+	e := m.p.Churn.Events
+	if e.Bytes >= fatEventBytes {
+		fs = append(fs, one("fat-events", finding.Warning, "churn.events.bytes",
+			fmt.Sprintf("events of %s each, where 0.9 kB is usual", size(float64(e.Bytes))),
+			"find the component whose messages carry whole objects or node lists, and shorten them",
+			"karpenter #2071")...)
+	}
+	if c == events && e.TTLSeconds > 900 {
+		fs = append(fs, one("event-ttl", finding.Info, "churn.events.ttlSeconds",
+			fmt.Sprintf("events are kept for %d s: about %s in the database", e.TTLSeconds, size(m.stream("resource.events").history.value)),
+			"after a store of their own, lower --event-ttl (15m is enough for people and collectors); 0 would keep them for ever",
+			"k8s #124836, #47366")...)
+	}
+	if c == events {
+		fs = append(fs, one("event-rate-limit", finding.Info, "churn.events.perSecond",
+			"an events store that is slow or down still holds request seats of the apiservers",
+			"limit events with the EventRateLimit admission plugin or a priority level of their own",
+			"k8s #77723")...)
+	}
+	return fs
+}
+
+func (m *model) storeAdvice(class, string) (fs []finding.Finding) {
+	if q := m.quota().value / gib; q > suggestedQuotaGiB {
+		fs = append(fs, one("quota-over-8gib", finding.Warning, "controlPlane.etcdQuotaGiB",
+			fmt.Sprintf("an etcd quota of %s GiB: etcd suggests 8 at most, and a member needs the longer to start the larger its database is", num(q)),
+			"split the store by resource before raising the quota; each part then starts sooner",
+			"etcd system limits; k3s #14130")...)
+	}
+	disks := max(m.p.ControlPlane.EtcdDisks, 1)
+	if n := m.durableStores(); n > disks {
+		var names []string
+		for _, s := range m.stores {
+			if !s.ephemeral && s.disk == 0 {
+				names = append(names, s.name)
+			}
+		}
+		fs = append(fs, one("same-disk-no-gain", finding.Warning, "controlPlane.etcdDisks",
+			fmt.Sprintf("the etcds %s share one disk: apart, they isolate database size and compaction, and not fsync; this adds no write capacity",
+				strings.Join(names, ", ")),
+			fmt.Sprintf("give each host %d disks for etcd, or put ephemeral data in memory", n),
+			"kubespray #2385, kubeadm #428")...)
+	}
+	return fs
+}
+
+// rowPath is where the profile speaks of a resource.
+func (m *model) rowPath(r *resource) string {
+	for i, c := range m.p.Churn.Resources {
+		if c.GroupResource == r.GroupResource {
+			return "churn.resources[" + strconv.Itoa(i) + "]"
+		}
+	}
+	for i, s := range m.p.State.Resources {
+		if s.GroupResource == r.GroupResource {
+			return "state.resources[" + strconv.Itoa(i) + "]"
+		}
+	}
+	return ""
+}
+
+func (m *model) subjectPath(subject string) string {
+	if r := m.bySubject(subject); r != nil {
+		return m.rowPath(r)
+	}
+	return ""
+}
+
+func (m *model) bySubject(subject string) *resource {
+	i := slices.IndexFunc(m.resources, func(r *resource) bool { return r.String() == subject })
+	if i < 0 {
+		return nil
+	}
+	return m.resources[i]
+}
+
+// num writes a number in a sentence.
+func num(v float64) string {
+	if v >= 100 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// size writes bytes in a sentence, in binary units.
+func size(v float64) string {
+	switch {
+	case v >= gib:
+		return strconv.FormatFloat(v/gib, 'f', 1, 64) + " GiB"
+	case v >= mib:
+		return strconv.FormatFloat(v/mib, 'f', 0, 64) + " MiB"
+	}
+	return strconv.FormatFloat(v/1024, 'f', 1, 64) + " KiB"
+}

@@ -1,0 +1,293 @@
+package profile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/errors"
+)
+
+// checker holds one tree against the schema. CUE decides; the checker's part is
+// to get everything said at once: CUE can be silent about an unknown or a
+// missing field while a value is wrong, so names are compared first, and what
+// is found wrong is cut out before CUE is asked again.
+type checker struct {
+	*schema
+	*reader
+	root *node
+	// work is the tree with what was found wrong cut out or filled in.
+	work *node
+	// cut are the places of work that are not the user's.
+	cut []fieldPath
+}
+
+// maxRounds bounds how often CUE is asked about what is left of a tree; each
+// round but the last finds something new.
+const maxRounds = 8
+
+// check gives the unified value; ok is false when there were findings.
+func (c *checker) check() (v cue.Value, ok bool) {
+	if c.root.kind != kindObject {
+		fix := ""
+		if c.root.kind == kindList {
+			fix = `write each profile as a document of its own, separated by "---"`
+		}
+		c.add(CodeWrongType, c.root.line, nil, "want one profile, an object; got "+c.root.got(false), fix)
+		return v, false
+	}
+	c.work = c.root
+	before := len(c.findings)
+	c.names(c.root, c.shape, nil)
+	for range maxRounds {
+		v = c.profile.Unify(c.ctx.BuildExpr(c.work.expr()))
+		err := v.Validate(cue.Concrete(true))
+		if err == nil {
+			break
+		}
+		if !c.explain(err) {
+			return v, false
+		}
+	}
+	if len(c.findings) == before && len(c.cut) == 0 {
+		return v, true
+	}
+	// What is left may still be wrong in meaning.
+	if v.Validate(cue.Concrete(true)) == nil {
+		if p, err := decode(v); err == nil {
+			c.validate(p, c.place, c.cut)
+		}
+	}
+	return v, false
+}
+
+// names walks the tree beside the schema, for fields that are unknown or
+// missing.
+func (c *checker) names(n *node, s *shape, p fieldPath) {
+	switch {
+	case n.kind == kindList && s.kind == kindList:
+		for i, e := range n.items {
+			c.names(e, s.elem, p.elem(i))
+		}
+	case n.kind == kindObject && s.kind == kindObject:
+		for _, f := range n.fields {
+			if sub := s.field(f.name); sub != nil {
+				c.names(f.value, sub, p.field(f.name))
+				continue
+			}
+			c.add(CodeUnknownField, f.line, p.field(f.name), fmt.Sprintf("unknown field %q", f.name), suggestField(f.name, s))
+			c.replace(p.field(f.name), nil)
+		}
+		for _, f := range s.fields {
+			if f.required && n.child(step{name: f.name}) == nil {
+				c.missing(n, p, f)
+			}
+		}
+	}
+}
+
+func (c *checker) missing(n *node, p fieldPath, f shapeField) {
+	at := p.field(f.name)
+	fix := fmt.Sprintf("add %q", f.name)
+	if f.kind != kindObject {
+		fix += ", " + f.want()
+	} else if inner := f.requiredNames(); len(inner) > 0 {
+		fix += " with " + strings.Join(inner, ", ")
+	}
+	c.add(CodeMissingField, n.line, at, "required field is missing", fix)
+	c.replace(at, f.filler(len(c.cut)+1))
+}
+
+// requiredNames are the fields an object cannot do without, in quotes.
+func (s *shape) requiredNames() (names []string) {
+	for _, f := range s.fields {
+		if f.required {
+			names = append(names, strconv.Quote(f.name))
+		}
+	}
+	return names
+}
+
+// replace changes the working copy and notes the place as not the user's.
+func (c *checker) replace(p fieldPath, value *node) {
+	if c.work == c.root {
+		c.work = c.root.clone()
+	}
+	c.work.replace(p, value)
+	c.cut = append(c.cut, p)
+}
+
+// filler is a valid value for a required place, so that the rest can be
+// checked; n makes it differ from other fillers.
+func (s *shape) filler(n int) *node {
+	switch {
+	case s.kind == kindObject:
+		out := &node{kind: kindObject}
+		for _, f := range s.fields {
+			if f.required {
+				out.fields = append(out.fields, field{name: f.name, value: f.filler(n)})
+			}
+		}
+		return out
+	case s.kind == kindList:
+		return &node{kind: kindList}
+	case s.kind != kindString:
+		return &node{kind: kindInt, text: "1"}
+	case s.leaf.check == "net.IP()":
+		return &node{kind: kindString, text: fmt.Sprintf("192.0.2.%d", n%256)}
+	}
+	return &node{kind: kindString, text: fmt.Sprintf("x%d", n)}
+}
+
+// explain turns CUE's errors into findings, one for each place, and cuts the
+// places out. It reports whether there is any point in asking again.
+func (c *checker) explain(err error) (progress bool) {
+	for _, e := range errors.Errors(err) {
+		p := cuePath(e.Path(), nil)
+		if c.isCut(p) {
+			continue
+		}
+		found, _ := c.work.at(p)
+		s := c.shape.at(p)
+		if found == nil || s == nil {
+			_, line := c.place(p)
+			c.add(CodeConflict, line, p, cueMessage(e), "")
+		} else {
+			c.value(found, s, p)
+		}
+		progress = true
+		c.replace(p, c.substitute(s, p))
+	}
+	return progress
+}
+
+func (c *checker) isCut(p fieldPath) bool {
+	for _, q := range c.cut {
+		if p.within(q) {
+			return true
+		}
+	}
+	return false
+}
+
+// substitute is what stands in for a bad value: nothing where the schema has a
+// default, a filler where it insists on one.
+func (c *checker) substitute(s *shape, p fieldPath) *node {
+	if s == nil || len(p) == 0 {
+		return nil
+	}
+	last := p[len(p)-1]
+	if last.name == "" {
+		return s.filler(len(c.cut) + 1)
+	}
+	if parent := c.shape.at(p[:len(p)-1]); parent != nil {
+		for _, f := range parent.fields {
+			if f.name == last.name && f.required {
+				return s.filler(len(c.cut) + 1)
+			}
+		}
+	}
+	return nil
+}
+
+// value says what is wrong with one value, and what the schema wants.
+func (c *checker) value(n *node, s *shape, p fieldPath) {
+	if n.kind == kindOpaque {
+		return // The error that made it unreadable is reported by itself.
+	}
+	if why, ok := refusals[p.String()+"="+n.text]; ok {
+		c.add(why.code, n.line, p, why.message, why.fix)
+		c.findings[len(c.findings)-1].Ref = why.ref
+		return
+	}
+	code, fix := CodeBadFormat, ""
+	mismatch := !n.kind.fits(s.kind)
+	switch {
+	case mismatch:
+		code, fix = CodeWrongType, typeFix(n, s)
+	case s.kind == kindList:
+		code = CodeTooMany
+		c.add(code, n.line, p, fmt.Sprintf("want %s, got %d", s.want(), len(n.items)), "")
+		return
+	case len(s.leaf.enum) > 0:
+		code = CodeNotOneOf
+		if near := nearest(n.text, s.leaf.enum); near != "" {
+			fix = fmt.Sprintf("did you mean %q?", near)
+		}
+	case s.kind == kindInt || s.kind == kindNumber:
+		code = CodeOutOfBounds
+	}
+	if fix == "" && s.leaf.fallback != "" && len(s.leaf.enum) == 0 {
+		fix = "leave it out for the default, " + s.leaf.fallback
+	}
+	c.add(code, n.line, p, fmt.Sprintf("want %s; got %s", s.want(), n.got(mismatch)), fix)
+}
+
+// refusal is why the schema refuses one value in particular.
+type refusal struct{ code, message, fix, ref string }
+
+var eventTTLZero = refusal{
+	CodeEventTTLZero, "an event TTL of 0 means no expiry at all upstream: events pile up until etcd is full",
+	"leave it out for the default, 3600, or write a number of seconds", "kubernetes/kubernetes#124836",
+}
+
+// refusals are the values, by path and text, whose reason is worth telling.
+var refusals = map[string]refusal{"churn.events.ttlSeconds=0": eventTTLZero}
+
+// fits reports whether a value of kind k may stand where the schema wants one
+// of kind want.
+func (k kind) fits(want kind) bool {
+	return k == want || k == kindInt && want == kindNumber
+}
+
+func typeFix(n *node, s *shape) string {
+	switch {
+	case n.kind == kindNull:
+		return "leave the field out"
+	case s.kind == kindString && (n.kind == kindInt || n.kind == kindNumber || n.kind == kindBool):
+		return fmt.Sprintf("put it in quotes: %q", n.raw)
+	case (s.kind == kindInt || s.kind == kindNumber) && n.kind == kindString:
+		if k, _, err := numberText(n.text); err == nil && k.fits(s.kind) {
+			return "write it without quotes: " + n.text
+		}
+	case s.kind == kindList && n.kind == kindObject:
+		return "write a list of one entry"
+	}
+	return ""
+}
+
+// got describes a value in a message, with its type when that is what is wrong.
+func (n *node) got(withType bool) string {
+	raw := n.raw
+	if raw == "" {
+		raw = n.text
+	}
+	if r := []rune(raw); len(r) > 60 {
+		raw = string(r[:57]) + "…"
+	}
+	switch n.kind {
+	case kindString:
+		if withType {
+			return "the string " + strconv.Quote(raw)
+		}
+		return strconv.Quote(raw)
+	case kindInt, kindNumber:
+		if withType {
+			return "the number " + raw
+		}
+		return raw
+	case kindBool:
+		return raw
+	}
+	return n.kind.String()
+}
+
+// place is the file and line of a path, or of what is nearest above it.
+func (c *checker) place(p fieldPath) (string, int) {
+	_, near := c.root.at(p)
+	if near.file == "" {
+		return c.file, near.line
+	}
+	return near.file, near.line
+}

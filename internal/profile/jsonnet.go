@@ -1,0 +1,186 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/google/go-jsonnet"
+)
+
+// maxStack is how deep Jsonnet calls may nest, the jsonnet command's default.
+const maxStack = 500
+
+// jsonnet evaluates a Jsonnet program to JSON.
+func (r *reader) jsonnet(s *source) (string, bool) {
+	vm := jsonnet.MakeVM()
+	vm.MaxStack = maxStack
+	vm.SetTraceOut(discard{})
+	vm.ErrorFormatter.SetMaxStackTraceSize(1)
+	dir := r.loader.Dir
+	if s.path != "" {
+		dir = path.Dir(s.path)
+	}
+	imp := &importer{loader: r.loader, limits: r.limits, roots: []string{dir}, cache: map[string]imported{}}
+	for _, p := range r.options.JPath {
+		imp.roots = append(imp.roots, r.loader.abs(p))
+	}
+	vm.Importer(imp)
+	for k, v := range r.options.ExtVars {
+		vm.ExtVar(k, v)
+	}
+	for k, v := range r.options.ExtCode {
+		vm.ExtCode(k, v)
+	}
+	for k, v := range r.options.TLAVars {
+		vm.TLAVar(k, v)
+	}
+	for k, v := range r.options.TLACode {
+		vm.TLACode(k, v)
+	}
+	out, err := vm.EvaluateAnonymousSnippet(imp.start(s), string(s.data))
+	if err != nil {
+		r.jsonnetError(err, s, imp)
+		return "", false
+	}
+	return out, true
+}
+
+// discard drops what std.trace says; standard error is not ours to write to.
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+var jsonnetPlace = regexp.MustCompile(`^\s*(\S.*?):\(?(\d+):\d+\)?(?:-\(?\d+(?::\d+\)?)?)?\s?(.*)$`)
+
+// jsonnetError makes one finding of an error and the place it happened at.
+func (r *reader) jsonnetError(err error, s *source, imp *importer) {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	code, msg := CodeEvaluation, strings.TrimPrefix(lines[0], "RUNTIME ERROR: ")
+	file, line := s.name, 0
+	if m := jsonnetPlace.FindStringSubmatch(lines[0]); m != nil && msg == lines[0] {
+		// A syntax error starts with its place.
+		code, msg = CodeSyntax, "not Jsonnet: "+m[3]
+		file = imp.display(m[1], s)
+		line, _ = strconv.Atoi(m[2])
+	} else {
+		for _, l := range lines[1:] {
+			if m := jsonnetPlace.FindStringSubmatch(l); m != nil && !strings.HasPrefix(m[1], "<std>") {
+				file = imp.display(m[1], s)
+				line, _ = strconv.Atoi(m[2])
+				break
+			}
+		}
+	}
+	fix := ""
+	switch {
+	case strings.HasPrefix(msg, "max stack frames exceeded"):
+		code, msg, fix = CodeRunaway, fmt.Sprintf("calls nest deeper than %d", maxStack), "look for a recursion without an end"
+	case strings.HasPrefix(msg, "undefined external variable"):
+		fix = "give it with --ext-str or --ext-code"
+	case strings.Contains(msg, "issing argument"):
+		fix = "give it with --tla-str or --tla-code"
+	}
+	r.add(code, line, nil, msg, fix)
+	r.findings[len(r.findings)-1].File = file
+}
+
+// importer finds imports beneath the profile's directory and the directories
+// given for it, and nowhere else.
+type importer struct {
+	loader *Loader
+	limits Limits
+	// roots are absolute, the profile's own directory first.
+	roots []string
+	cache map[string]imported
+	total int
+}
+
+type imported struct {
+	contents jsonnet.Contents
+	err      error
+}
+
+// start is the name the program itself evaluates under.
+func (i *importer) start(s *source) string {
+	if s.path != "" {
+		return s.path
+	}
+	return path.Join(i.roots[0], "stdin")
+}
+
+// display gives a file back the name the user knows it by.
+func (i *importer) display(name string, s *source) string {
+	if name == i.start(s) {
+		return s.name
+	}
+	if rest, ok := strings.CutPrefix(name, i.roots[0]+"/"); ok {
+		return path.Join(path.Dir(s.name), rest)
+	}
+	return name
+}
+
+// Import implements jsonnet.Importer.
+func (i *importer) Import(from, name string) (jsonnet.Contents, string, error) {
+	if path.IsAbs(name) {
+		return jsonnet.Contents{}, "", fmt.Errorf("import of %q: only files beneath the profile's directory or a --jpath can be imported", name)
+	}
+	places := []string{path.Join(path.Dir(from), name)}
+	for _, r := range i.roots {
+		places = append(places, path.Join(r, name))
+	}
+	outside := true
+	for _, p := range places {
+		if !i.allowed(p) {
+			continue
+		}
+		outside = false
+		got, ok := i.cache[p]
+		if !ok {
+			got = i.read(p)
+			i.cache[p] = got
+		}
+		if got.err == nil {
+			return got.contents, p, nil
+		}
+		if !isNotExist(got.err) {
+			return jsonnet.Contents{}, "", got.err
+		}
+	}
+	if outside {
+		return jsonnet.Contents{}, "", fmt.Errorf("import of %q: only files beneath the profile's directory or a --jpath can be imported", name)
+	}
+	return jsonnet.Contents{}, "", fmt.Errorf("import of %q: there is no such file beneath the profile's directory or a --jpath", name)
+}
+
+func (i *importer) allowed(p string) bool {
+	for _, r := range i.roots {
+		if r == "/" || strings.HasPrefix(p, r+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func (i *importer) read(p string) imported {
+	s := &source{name: p, format: Jsonnet}
+	f, err := i.loader.FS.Open(fsName(p))
+	if err != nil {
+		return imported{err: err}
+	}
+	defer f.Close()
+	if err := s.read(f, i.limits.FileBytes); err != nil {
+		return imported{err: err}
+	}
+	i.total += len(s.data)
+	if s.tooLarge || i.total > i.limits.FileBytes {
+		return imported{err: fmt.Errorf("imports are larger than %d bytes", i.limits.FileBytes)}
+	}
+	return imported{contents: jsonnet.MakeContentsRaw(s.data)}
+}
+
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,179 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/kubeseams/seams/internal/finding"
+)
+
+// Format is how a profile is written.
+type Format string
+
+// The formats. Auto goes by the file's name, and for a stream by its content.
+const (
+	Auto    Format = ""
+	CUE     Format = "cue"
+	YAML    Format = "yaml"
+	JSON    Format = "json"
+	Jsonnet Format = "jsonnet"
+)
+
+// Formats lists the formats by name.
+var Formats = []Format{CUE, YAML, JSON, Jsonnet}
+
+// Options say what to load.
+type Options struct {
+	// Path is a file, the directory of a CUE package, or "-" for Stdin.
+	Path   string
+	Stdin  io.Reader
+	Format Format
+	// Select picks the profile inside a CUE file or package by a CUE path,
+	// "clusters.east"; in the other formats, inside each document.
+	Select string
+	// ExtVars and ExtCode are Jsonnet's external variables, as strings and as
+	// code; TLAVars and TLACode are top-level arguments.
+	ExtVars, ExtCode, TLAVars, TLACode map[string]string
+	// JPath lists directories that Jsonnet may import from, besides the file's own.
+	JPath []string
+}
+
+// Loaded is one profile that satisfies #Profile.
+type Loaded struct {
+	Profile *Profile
+	// Digest is "sha256:…" over the profile as JSON with its defaults filled in,
+	// so it is the same for the same profile in any format.
+	Digest string
+	// Source is the file, with the document or field where it holds several:
+	// "fleet.yaml (document 2)", "examples (agents)".
+	Source string
+}
+
+// Limits bound what a file may cost. The zero value of a field means the default.
+type Limits struct {
+	// FileBytes of one input file. Default: 4 MiB.
+	FileBytes int
+	// Depth of nesting. Default: 64; a profile needs 6.
+	Depth int
+	// Tokens of one CUE or Jsonnet file: its parsers and evaluators recurse.
+	// Default: 50,000.
+	Tokens int
+	// Values a YAML document may expand to through aliases. Default: 200,000.
+	Values int
+	// Documents in one file. Default: 10,000.
+	Documents int
+	// Time to evaluate one file. Default: 20 s.
+	Time time.Duration
+	// HeapBytes that evaluation of one file may add. Default: 1 GiB.
+	HeapBytes uint64
+	// Renew the CUE context after so many profiles. Default: 250.
+	Renew int
+}
+
+func (l Limits) withDefaults() Limits {
+	def := Limits{4 << 20, 64, 50_000, 200_000, 10_000, 20 * time.Second, 1 << 30, 250}
+	set(&l.FileBytes, def.FileBytes)
+	set(&l.Depth, def.Depth)
+	set(&l.Tokens, def.Tokens)
+	set(&l.Values, def.Values)
+	set(&l.Documents, def.Documents)
+	set(&l.Time, def.Time)
+	set(&l.HeapBytes, def.HeapBytes)
+	set(&l.Renew, def.Renew)
+	return l
+}
+
+func set[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Loader loads profiles, many with one compiled schema. It is for one
+// goroutine at a time.
+type Loader struct {
+	// FS is the file system, rooted at "/".
+	FS fs.FS
+	// Dir is the absolute directory that relative paths start from.
+	Dir    string
+	Limits Limits
+
+	embedded embedded
+	schema   *schema
+}
+
+// NewLoader makes a loader over the machine's files and the working directory.
+func NewLoader() (*Loader, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	return &Loader{FS: os.DirFS("/"), Dir: filepath.ToSlash(dir)}, nil
+}
+
+// Load reads one file, package or stream with a loader of its own.
+func Load(ctx context.Context, o Options) ([]Loaded, []finding.Finding, error) {
+	l, err := NewLoader()
+	if err != nil {
+		return nil, nil, err
+	}
+	return l.Load(ctx, o)
+}
+
+// Load reads the profiles in one file, package or stream. Everything wrong with
+// them is a finding, all at once and in order. A profile with problems of
+// meaning (Validate's) is returned beside its findings; one that the schema
+// refuses is not. Errors: the file cannot be read, or the options make no
+// sense.
+func (l *Loader) Load(ctx context.Context, o Options) ([]Loaded, []finding.Finding, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	src, err := l.open(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &reader{loader: l, limits: l.Limits.withDefaults(), file: src.name, options: o}
+	// The evaluators of CUE and Jsonnet cannot be interrupted, and go deep
+	// enough to have bugs: they run beside a watch on time and memory.
+	out, err := bounded(ctx, r.limits, func() (result, error) { return r.load(src) })
+	if stop := (*runawayError)(nil); asRunaway(err, &stop) {
+		// The evaluation may still be running on what the loader holds.
+		*l = Loader{FS: l.FS, Dir: l.Dir, Limits: l.Limits}
+		return nil, []finding.Finding{{
+			Code: CodeRunaway, Severity: finding.Error, File: src.name, Message: stop.Error(),
+			Fix: "look for a recursion without an end, or an output without one",
+		}}, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("load %s: %w", src.name, err)
+	}
+	finding.Sort(out.findings)
+	return out.loaded, out.findings, nil
+}
+
+// result is what the reading of one source came to.
+type result struct {
+	loaded   []Loaded
+	findings []finding.Finding
+}
+
+// compiled gives the schema, renewing its context when it has grown.
+func (l *Loader) compiled() (*schema, error) {
+	if l.schema != nil && l.schema.uses < l.Limits.withDefaults().Renew {
+		l.schema.uses++
+		return l.schema, nil
+	}
+	s, err := newSchema(&l.embedded)
+	if err != nil {
+		return nil, err
+	}
+	l.schema = s
+	return s, nil
+}

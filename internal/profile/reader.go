@@ -1,0 +1,170 @@
+package profile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"cuelang.org/go/cue"
+
+	"github.com/kubeseams/seams/internal/finding"
+)
+
+// reader reads one source and gathers what is wrong with it.
+type reader struct {
+	loader   *Loader
+	limits   Limits
+	options  Options
+	file     string
+	loaded   []Loaded
+	findings []finding.Finding
+}
+
+// add records an error at a line of the file being read.
+func (r *reader) add(code string, line int, p fieldPath, msg, fix string) {
+	r.findings = append(r.findings, finding.Finding{
+		Code: code, Severity: finding.Error, File: r.file, Line: line, Path: p.String(), Message: msg, Fix: fix,
+	})
+}
+
+func (r *reader) load(s *source) (result, error) {
+	err := r.read(s)
+	return result{r.loaded, r.findings}, err
+}
+
+func (r *reader) read(s *source) error {
+	if s.tooLarge {
+		r.add(CodeTooLarge, 0, nil, fmt.Sprintf("the file is larger than %d bytes", r.limits.FileBytes), "a profile has one entry for each kind of resource, not for each object")
+		return nil
+	}
+	if s.dir {
+		return r.cuePackage(s)
+	}
+	if !r.checkText(s.data) || !r.checkCode(s) {
+		return nil
+	}
+	switch s.format {
+	case CUE:
+		return r.cueFile(s)
+	case Jsonnet:
+		text, ok := r.jsonnet(s)
+		if !ok {
+			return nil
+		}
+		docs := r.parseJSON([]byte(text))
+		for _, d := range docs {
+			d.forget()
+		}
+		return r.documents(s, docs)
+	case JSON:
+		return r.documents(s, r.parseJSON(s.data))
+	}
+	return r.documents(s, r.parseYAML(s.data))
+}
+
+// documents checks each tree of a data file as a profile.
+func (r *reader) documents(s *source, docs []*node) error {
+	full := docs[:0:0]
+	for _, d := range docs {
+		if d.kind != kindNull {
+			full = append(full, d)
+		}
+	}
+	if len(full) == 0 && len(r.findings) == 0 {
+		r.add(CodeEmpty, 0, nil, "there is no profile in the file", `a profile needs at least "name" and "nodes.count"`)
+	}
+	for i, d := range full {
+		name := s.name
+		if len(full) > 1 {
+			name = fmt.Sprintf("%s (document %d)", s.name, i+1)
+		}
+		if d = r.selectNode(d); d == nil {
+			continue
+		}
+		if err := r.tree(d, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selectNode follows Options.Select into a document.
+func (r *reader) selectNode(d *node) *node {
+	if r.options.Select == "" {
+		return d
+	}
+	found, near := d.at(parsePath(r.options.Select))
+	if found == nil {
+		r.add(CodeEmpty, near.line, nil, fmt.Sprintf("there is nothing at %s", r.options.Select), "")
+	}
+	return found
+}
+
+// tree checks one tree and keeps the profile it makes.
+func (r *reader) tree(n *node, name string) error {
+	s, err := r.loader.compiled()
+	if err != nil {
+		return err
+	}
+	c := &checker{schema: s, reader: r, root: n}
+	if v, ok := c.check(); ok {
+		return r.keep(v, name, c.place)
+	}
+	return nil
+}
+
+// keep decodes a value that the schema accepted.
+func (r *reader) keep(v cue.Value, name string, place func(fieldPath) (string, int)) error {
+	p, err := decode(v)
+	if err != nil {
+		return err
+	}
+	digest, err := Digest(p)
+	if err != nil {
+		return err
+	}
+	r.loaded = append(r.loaded, Loaded{p, digest, name})
+	r.validate(p, place, nil)
+	return nil
+}
+
+// validate adds Validate's findings with the places of the fields they are
+// about; those about a place in skip are left out.
+func (r *reader) validate(p *Profile, place func(fieldPath) (string, int), skip []fieldPath) {
+next:
+	for _, f := range Validate(p) {
+		at := parsePath(f.Path)
+		for _, s := range skip {
+			if at.within(s) || s.within(at) {
+				continue next
+			}
+		}
+		f.File, f.Line = place(at)
+		r.findings = append(r.findings, f)
+	}
+}
+
+// decode makes the Go struct of a complete value.
+func decode(v cue.Value) (*Profile, error) {
+	data, err := v.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("export the profile: %w", err)
+	}
+	p := &Profile{}
+	if err := json.Unmarshal(data, p); err != nil {
+		return nil, fmt.Errorf("decode the profile: %w", err)
+	}
+	return p, nil
+}
+
+// Digest identifies a profile: "sha256:…" over its JSON with every default
+// filled in.
+func Digest(p *Profile) (string, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return "", fmt.Errorf("encode the profile: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,265 @@
+package profile
+
+import (
+	"fmt"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/literal"
+	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
+)
+
+// shape is what #Profile says, read off the compiled schema once, so that a
+// message can name the fields and bounds that CUE found violated. It never
+// decides whether a value is good: CUE does.
+type shape struct {
+	kind kind
+	// fields of an object, in the schema's order.
+	fields []shapeField
+	// elem is the shape of a list's elements.
+	elem *shape
+	// leaf describes a scalar.
+	leaf leaf
+	// maxItems bounds a list; 0 without a bound.
+	maxItems int64
+	// doc is the first sentence of the field's doc comment.
+	doc string
+}
+
+type shapeField struct {
+	name     string
+	required bool
+	*shape
+}
+
+// leaf is a scalar's constraints, as far as messages need them.
+type leaf struct {
+	// enum lists the values of a closed choice.
+	enum []string
+	// lower and upper are bounds as written: ">=1", "<=3600".
+	lower, upper string
+	// check is the pattern or validator that a string must satisfy.
+	check string
+	// fallback is the default as CUE text, "" without one.
+	fallback string
+}
+
+// wording says what each pattern and validator of the schema asks for.
+var wording = map[string]string{
+	`=~"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"`:                                            `a name of lower-case letters, digits, "-" and ".", at most 63 characters`,
+	`=~"^v?1\\.[0-9]{1,3}(\\.[0-9]{1,3})?$"`:                                          `a version, "1.MINOR" or "1.MINOR.PATCH" in quotes`,
+	`=~"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$"`:       `an API group without a version, such as "apps" ("" is the core group)`,
+	`=~"^[a-z][-a-z0-9]*$"`:                                                           `a resource's lower-case plural, such as "pods"`,
+	`=~"^(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?):[0-9]{1,5}$"`: `host:port`,
+	`net.IP()`:     `an IPv4 or IPv6 address`,
+	`net.IPCIDR()`: `a CIDR range, such as "10.128.0.0/9"`,
+}
+
+// describe reads the shape of a schema value. Errors: a constraint of a form
+// that no message has words for, which a test of this package rules out.
+func describe(v cue.Value) (*shape, error) {
+	s := &shape{doc: firstSentence(v)}
+	switch v.IncompleteKind() {
+	case cue.StructKind:
+		s.kind = kindObject
+		it, err := v.Fields(cue.Optional(true))
+		if err != nil {
+			return nil, err
+		}
+		for it.Next() {
+			f, err := describe(it.Value())
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", it.Selector(), err)
+			}
+			required := it.Selector().ConstraintType() == cue.RequiredConstraint
+			s.fields = append(s.fields, shapeField{it.Selector().Unquoted(), required, f})
+		}
+		return s, nil
+	case cue.ListKind:
+		s.kind = kindList
+		elem, err := describe(v.LookupPath(cue.MakePath(cue.AnyIndex)))
+		s.elem = elem
+		s.maxItems = maxItems(v)
+		return s, err
+	}
+	return s, s.describeLeaf(v)
+}
+
+func (s *shape) describeLeaf(v cue.Value) error {
+	switch v.IncompleteKind() {
+	case cue.IntKind:
+		s.kind = kindInt
+	case cue.NumberKind, cue.FloatKind:
+		s.kind = kindNumber
+	case cue.StringKind:
+		s.kind = kindString
+	case cue.BoolKind:
+		s.kind = kindBool
+	default:
+		return fmt.Errorf("unexpected kind %v", v.IncompleteKind())
+	}
+	// The value prints as its constraints: *40 | uint & >=1 & <=3600.
+	e, err := parser.ParseExpr("", fmt.Sprint(v))
+	if err != nil {
+		return err
+	}
+	if err := s.leaf.read(e); err != nil {
+		return err
+	}
+	// A lone literal before an open constraint is its default, not a choice.
+	if s.leaf.fallback != "" && len(s.leaf.enum) == 1 || s.kind == kindBool {
+		s.leaf.enum = nil
+	}
+	if c := s.leaf.check; c != "" && wording[c] == "" {
+		return fmt.Errorf("no wording for %s", c)
+	}
+	return nil
+}
+
+// maxItems finds the bound of a list written [...T] & list.MaxItems(n).
+func maxItems(v cue.Value) (n int64) {
+	_, args := v.Expr()
+	for _, a := range args {
+		if op, call := a.Expr(); op == cue.CallOp && len(call) == 2 {
+			n, _ = call[1].Int64()
+		}
+	}
+	return n
+}
+
+// read collects the constraints out of an expression.
+func (l *leaf) read(e ast.Expr) error {
+	switch x := e.(type) {
+	case *ast.BinaryExpr:
+		if x.Op != token.AND && x.Op != token.OR {
+			return fmt.Errorf("unexpected operator %s", x.Op)
+		}
+		if err := l.read(x.X); err != nil {
+			return err
+		}
+		return l.read(x.Y)
+	case *ast.ParenExpr:
+		return l.read(x.X)
+	case *ast.UnaryExpr:
+		return l.readUnary(x)
+	case *ast.BasicLit:
+		text := x.Value
+		if x.Kind == token.STRING {
+			var err error
+			if text, err = literal.Unquote(x.Value); err != nil {
+				return err
+			}
+		}
+		l.enum = append(l.enum, text)
+	case *ast.Ident:
+		if x.Name == "uint" {
+			l.lower = ">=0"
+		}
+	case *ast.CallExpr:
+		if text := exprText(x); !strings.HasPrefix(text, "strings.MaxRunes") {
+			l.check = text
+		}
+	default:
+		return fmt.Errorf("unexpected constraint %s", exprText(e))
+	}
+	return nil
+}
+
+func (l *leaf) readUnary(x *ast.UnaryExpr) error {
+	switch x.Op {
+	case token.MUL:
+		if lit, ok := x.X.(*ast.BasicLit); ok {
+			l.fallback = lit.Value
+		}
+		return l.read(x.X)
+	case token.GEQ, token.GTR:
+		l.lower = exprText(x)
+	case token.LEQ, token.LSS:
+		l.upper = exprText(x)
+	case token.MAT:
+		l.check = exprText(x)
+	default:
+		return fmt.Errorf("unexpected operator %s", x.Op)
+	}
+	return nil
+}
+
+// want says in words what the schema asks for.
+func (s *shape) want() string {
+	switch {
+	case s.kind == kindObject:
+		return "an object"
+	case s.kind == kindList:
+		if s.maxItems > 0 {
+			return fmt.Sprintf("a list of at most %d entries", s.maxItems)
+		}
+		return "a list"
+	case s.kind == kindBool:
+		return "true or false"
+	case len(s.leaf.enum) > 0:
+		return "one of: " + strings.Join(s.leaf.enum, ", ")
+	case s.leaf.check != "":
+		return wording[s.leaf.check]
+	}
+	text := map[kind]string{kindInt: "an integer", kindNumber: "a number", kindString: "a string"}[s.kind]
+	var bounds []string
+	for _, b := range []string{s.leaf.lower, s.leaf.upper} {
+		if b != "" {
+			op := strings.TrimRight(b, "0123456789.")
+			bounds = append(bounds, op+" "+b[len(op):])
+		}
+	}
+	if len(bounds) > 0 {
+		text += " " + strings.Join(bounds, " and ")
+	}
+	return text
+}
+
+// field returns the shape of the named field, nil when there is none.
+func (s *shape) field(name string) *shape {
+	for _, f := range s.fields {
+		if f.name == name {
+			return f.shape
+		}
+	}
+	return nil
+}
+
+// at returns the shape at a path, nil when the schema has no such place.
+func (s *shape) at(p fieldPath) *shape {
+	for _, e := range p {
+		if s == nil {
+			return nil
+		}
+		if e.name == "" {
+			s = s.elem
+		} else {
+			s = s.field(e.name)
+		}
+	}
+	return s
+}
+
+// firstSentence gives the start of a field's doc comment.
+func firstSentence(v cue.Value) string {
+	for _, g := range v.Doc() {
+		text := strings.Join(strings.Fields(g.Text()), " ")
+		if i := strings.Index(text, ". "); i >= 0 {
+			text = text[:i]
+		}
+		return strings.TrimSuffix(text, ".")
+	}
+	return ""
+}
+
+// exprText prints a constraint as the schema writes it.
+func exprText(e ast.Expr) string {
+	b, err := format.Node(e)
+	if err != nil {
+		return fmt.Sprintf("%T", e)
+	}
+	return string(b)
+}

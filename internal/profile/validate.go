@@ -1,0 +1,90 @@
+package profile
+
+import (
+	"fmt"
+
+	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/target"
+)
+
+// Validate finds what is wrong, or doubtful, in a profile's meaning: what a
+// schema cannot say because it needs arithmetic over several fields or
+// knowledge of versions. A profile built in Go, without the schema, may be
+// given too. The findings have paths and no file; they come in the order of
+// the profile's fields.
+func Validate(p *Profile) []finding.Finding {
+	v := &validator{Profile: p}
+	v.versions()
+	v.liveness()
+	v.nodeLoad()
+	v.churn()
+	v.state()
+	v.hosts()
+	v.endpoints()
+	v.etcd()
+	v.network()
+	return v.found
+}
+
+type validator struct {
+	*Profile
+	found []finding.Finding
+}
+
+// err adds an error, warn a warning, info a remark; the code is in codes.go
+// with its meaning.
+func (v *validator) err(code, path, msg, fix, ref string) {
+	v.add(finding.Error, code, path, msg, fix, ref)
+}
+
+func (v *validator) warn(code, path, msg, fix, ref string) {
+	v.add(finding.Warning, code, path, msg, fix, ref)
+}
+
+func (v *validator) info(code, path, msg, fix, ref string) {
+	v.add(finding.Info, code, path, msg, fix, ref)
+}
+
+func (v *validator) add(s finding.Severity, code, path, msg, fix, ref string) {
+	v.found = append(v.found, finding.Finding{Code: code, Severity: s, Path: path, Message: msg, Fix: fix, Ref: ref})
+}
+
+// versions checks that the Kubernetes version is known and, on kOps, that the
+// kOps release installs it.
+func (v *validator) versions() {
+	kube, err := target.ParseVersion(v.Kubernetes)
+	if err == nil {
+		_, err = target.Resolve(kube)
+	}
+	if err != nil {
+		v.err(CodeKubernetesUnsupported, "kubernetes", err.Error(), "", "")
+	}
+	k := v.Platform.Kops
+	switch {
+	case v.Platform.Kind != string(target.Kops):
+		if k != nil {
+			v.warn(CodeKopsUnused, "platform.kops", fmt.Sprintf("kOps settings have no effect on platform kind %q", v.Platform.Kind),
+				`set platform.kind to "kops", or leave platform.kops out`, "")
+		}
+		return
+	case k == nil:
+		v.err(CodeKopsMissing, "platform.kops", `platform kind "kops" needs a kOps version and a cloud`, "add version and cloud", "")
+		return
+	}
+	kops, kopsErr := target.ParseVersion(k.Version)
+	if kopsErr != nil {
+		v.err(CodeKopsVersion, "platform.kops.version", kopsErr.Error(), "", "")
+	}
+	if err != nil || kopsErr != nil {
+		return
+	}
+	const policy = "kOps compatibility policy: a release installs Kubernetes of its own minor and the two before"
+	switch apart := kops.Minor - kube.Minor; {
+	case apart < 0:
+		v.err(CodeKopsTooOld, "platform.kops.version", fmt.Sprintf("kOps %s does not install Kubernetes %s: it is older", kops, kube),
+			fmt.Sprintf("use kOps %s or later, or Kubernetes %s", kube.Line(), kops.Line()), policy)
+	case apart > 2:
+		v.warn(CodeKopsTooNew, "platform.kops.version", fmt.Sprintf("kOps %s no longer supports Kubernetes %s", kops, kube),
+			fmt.Sprintf("use Kubernetes 1.%d or later", kops.Minor-2), policy)
+	}
+}

@@ -1,0 +1,68 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+// runawayError says which limit stopped an evaluation.
+type runawayError struct{ reason string }
+
+func (e *runawayError) Error() string { return e.reason }
+
+func asRunaway(err error, target **runawayError) bool { return errors.As(err, target) }
+
+// bounded runs f beside a watch on the context, the time and the heap. What
+// cannot be stopped is abandoned: f's goroutine goes on until it ends by
+// itself, so the caller is expected to end soon.
+func bounded[T any](ctx context.Context, limits Limits, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		// The parsers and evaluators behind f belong to others and have met input
+		// that made them panic; a bad file must not end the program.
+		defer func() {
+			if p := recover(); p != nil {
+				o.err = fmt.Errorf("the evaluator failed: %v\n%s", p, debug.Stack())
+			}
+			done <- o
+		}()
+		o.value, o.err = f()
+	}()
+
+	var zero T
+	base := heapBytes()
+	deadline := time.NewTimer(limits.Time)
+	defer deadline.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case o := <-done:
+			return o.value, o.err
+		case <-ctx.Done():
+			return zero, ctx.Err()
+		case <-deadline.C:
+			return zero, &runawayError{fmt.Sprintf("evaluation was stopped after %v", limits.Time)}
+		case <-tick.C:
+			if grown := heapBytes(); grown > base && grown-base > limits.HeapBytes {
+				return zero, &runawayError{fmt.Sprintf("evaluation was stopped at %d MiB of memory", limits.HeapBytes>>20)}
+			}
+		}
+	}
+}
+
+// heapBytes is the memory in objects, live or not yet swept.
+func heapBytes() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}

@@ -1,0 +1,169 @@
+package recipe
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/kubeseams/seams/internal/estimate"
+	"github.com/kubeseams/seams/internal/profile"
+	"github.com/kubeseams/seams/internal/target"
+)
+
+// group is one custom API group and its load.
+type group struct {
+	name   string
+	writes float64
+	bytes  float64
+}
+
+// bootstrapGroups must be served before the first pod has a network, so they
+// never leave the main apiservers: a tier that needs a pod network to run would
+// wait for itself.
+var bootstrapGroups = map[string]bool{
+	"cilium.io": true, "crd.projectcalico.org": true, "projectcalico.org": true,
+}
+
+// StaysForBootstrap reports whether a custom group never leaves the main
+// apiservers, whatever its load.
+func StaysForBootstrap(group string) bool { return bootstrapGroups[group] }
+
+// customGroups are the groups of the profile whose resources are all custom,
+// by name.
+func customGroups(p *profile.Profile, kubernetes target.Version) []group {
+	byName := map[string]*group{}
+	of := func(r profile.GroupResource) *group {
+		g := byName[r.Group]
+		if g == nil {
+			g = &group{name: r.Group}
+			byName[r.Group] = g
+		}
+		return g
+	}
+	mixed := map[string]bool{}
+	for _, r := range resources(p) {
+		mixed[r.Group] = mixed[r.Group] || target.BuiltIn(kubernetes, r.Group, r.Resource)
+	}
+	for _, r := range p.Churn.Resources {
+		of(r.GroupResource).writes += r.WritesPerSecond()
+	}
+	for _, r := range storedBytes(p) {
+		of(r.GroupResource).bytes += r.bytes
+	}
+	var groups []group
+	for name, g := range byName {
+		if name != "" && !mixed[name] && !bootstrapGroups[name] {
+			groups = append(groups, *g)
+		}
+	}
+	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.name, b.name) })
+	return groups
+}
+
+type resourceBytes struct {
+	profile.GroupResource
+	bytes float64
+}
+
+// storedBytes is what each resource stores: what the state axis says, or the
+// live objects of the churn axis where it says nothing.
+func storedBytes(p *profile.Profile) []resourceBytes {
+	var list []resourceBytes
+	said := map[profile.GroupResource]bool{}
+	for _, r := range p.State.Resources {
+		said[r.GroupResource] = true
+		list = append(list, resourceBytes{r.GroupResource, float64(r.Count) * float64(r.Bytes)})
+	}
+	for _, r := range p.Churn.Resources {
+		if !said[r.GroupResource] {
+			list = append(list, resourceBytes{r.GroupResource, float64(r.Live) * float64(r.ObjectBytes)})
+		}
+	}
+	return list
+}
+
+// tiersOf says which groups go to which tier.
+func tiersOf(s *AggregatedSettings, p *profile.Profile, kubernetes target.Version) []estimate.TierGroups {
+	groups := customGroups(p, kubernetes)
+	byWrites := func(g group) float64 { return g.writes }
+	var bins [][]group
+	switch s.Select {
+	case "hottest":
+		hottest := slices.MaxFunc(append(groups, group{}), func(a, b group) int { return cmp.Compare(a.writes, b.writes) })
+		if hottest.writes > 0 {
+			bins = [][]group{{hottest}}
+		}
+	case "hot":
+		groups = slices.DeleteFunc(groups, func(g group) bool { return g.writes < s.MinWritesPerSecond || g.writes == 0 })
+		bins = spread(groups, s.MaxTiers, byWrites)
+	case "partition":
+		byBytes := func(g group) float64 { return g.bytes }
+		bins = spread(groups, tierCount(s, groups), byBytes)
+	}
+	var tiers []estimate.TierGroups
+	for _, bin := range bins {
+		tiers = append(tiers, tierOf(bin, s.Replicas))
+	}
+	slices.SortFunc(tiers, func(a, b estimate.TierGroups) int { return cmp.Compare(a.Name, b.Name) })
+	return tiers
+}
+
+// tierCount is the fewest tiers that hold about TierBytes each.
+func tierCount(s *AggregatedSettings, groups []group) int {
+	if s.TierBytes <= 0 {
+		return s.MaxTiers
+	}
+	var total float64
+	for _, g := range groups {
+		total += g.bytes
+	}
+	return min(s.MaxTiers, max(1, int(math.Ceil(total/s.TierBytes))))
+}
+
+// spread puts the heaviest group first into the lightest bin, which is never
+// more than a third above the best there is; ties go by name and place, so the
+// outcome is the same on every run.
+func spread(groups []group, n int, weight func(group) float64) [][]group {
+	n = min(n, len(groups))
+	if n == 0 {
+		return nil
+	}
+	order := slices.Clone(groups)
+	slices.SortFunc(order, func(a, b group) int {
+		return cmp.Or(cmp.Compare(weight(b), weight(a)), cmp.Compare(a.name, b.name))
+	})
+	bins, loads := make([][]group, n), make([]float64, n)
+	for i, g := range order {
+		lightest := i // the first n groups open a bin each
+		if i >= n {
+			lightest = slices.Index(loads, slices.Min(loads))
+		}
+		bins[lightest] = append(bins[lightest], g)
+		loads[lightest] += weight(g)
+	}
+	return bins
+}
+
+// tierOf names a tier after its heaviest group, so that the name, and with it
+// the data directory, stays while lighter groups come and go.
+func tierOf(bin []group, replicas int) estimate.TierGroups {
+	t := estimate.TierGroups{Name: tierName(bin[0].name), Replicas: replicas}
+	for _, g := range bin {
+		t.Groups = append(t.Groups, g.name)
+	}
+	slices.Sort(t.Groups)
+	return t
+}
+
+// maxTierName leaves room for what is put before and after it in the names of
+// services, directories and pods, which are DNS labels of 63.
+const maxTierName = 40
+
+func tierName(group string) string {
+	name := strings.ReplaceAll(group, ".", "-")
+	if len(name) > maxTierName {
+		name = strings.Trim(name[:maxTierName-9], "-") + "-" + shortHash(group)
+	}
+	return name
+}

@@ -1,0 +1,152 @@
+package target
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The programs whose flags are known.
+const (
+	KubeAPIServer         = "kube-apiserver"
+	KubeControllerManager = "kube-controller-manager"
+	KubeScheduler         = "kube-scheduler"
+	Kubelet               = "kubelet"
+	KubeProxy             = "kube-proxy"
+	APIExtensionsServer   = "apiextensions-apiserver"
+	Etcd                  = "etcd"
+)
+
+// Components lists the programs whose flags are known.
+var Components = []string{KubeAPIServer, KubeControllerManager, KubeScheduler, Kubelet, KubeProxy, APIExtensionsServer, Etcd}
+
+// Flag is a flag as its program declares it.
+type Flag struct {
+	Name string `json:"name"`
+	// Shorthand is one letter, or empty.
+	Shorthand string `json:"shorthand"`
+	// Type is pflag's name of the value: bool, int32, duration, stringSlice,
+	// mapStringString and so on.
+	Type    string `json:"type"`
+	Default string `json:"default"`
+	// Deprecated is the program's own text, empty when the flag is not.
+	Deprecated string `json:"deprecated"`
+	// NoOptDefault is the value when the flag stands without one; a flag
+	// without it takes the next argument.
+	NoOptDefault string `json:"noOptDefault"`
+}
+
+// FlagTable is the flags of one program in one version.
+type FlagTable struct {
+	Component string
+	flags     map[string]Flag
+	shorts    map[string]string
+}
+
+// Find looks a flag up by its name, without dashes. Kubernetes' components
+// take an underscore for a dash; etcd does not.
+func (t *FlagTable) Find(name string) (f Flag, ok bool) {
+	if t.Component != Etcd {
+		name = strings.ReplaceAll(name, "_", "-")
+	}
+	f, ok = t.flags[name]
+	return f, ok
+}
+
+// FindShort looks a flag up by its one-letter form, without the dash.
+func (t *FlagTable) FindShort(letter string) (f Flag, ok bool) {
+	name, ok := t.shorts[letter]
+	return t.flags[name], ok
+}
+
+// Names lists the flags' names in order.
+func (t *FlagTable) Names() []string {
+	names := make([]string, 0, len(t.flags))
+	for name := range t.flags {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// flagRow is one line of flags.json.
+type flagRow struct {
+	Component string `json:"component"`
+	Flag
+}
+
+func newFlagTables(path string) map[string]*FlagTable {
+	tables := map[string]*FlagTable{}
+	if !has(path) {
+		return tables
+	}
+	for _, row := range rows[flagRow](path) {
+		t := tables[row.Component]
+		if t == nil {
+			t = &FlagTable{row.Component, map[string]Flag{}, map[string]string{}}
+			tables[row.Component] = t
+		}
+		t.flags[row.Name] = row.Flag
+		if row.Shorthand != "" {
+			t.shorts[row.Shorthand] = row.Name
+		}
+	}
+	return tables
+}
+
+// etcdLines are the etcd minors with a table of flags, oldest first.
+var etcdLines = []string{"3.6", "3.7"}
+
+var byEtcd = func() map[string]func() *FlagTable {
+	tables := map[string]func() *FlagTable{}
+	for _, line := range etcdLines {
+		path := fmt.Sprintf("data/etcd-%s/flags.json", line)
+		tables[line] = sync.OnceValue(func() *FlagTable { return newFlagTables(path)[Etcd] })
+	}
+	return tables
+}()
+
+// Flags gives the flags of a program in a version of Kubernetes; ok is false
+// when they are not known, and then nothing can be said about a flag. For etcd
+// it is the etcd that kubeadm of that minor installs.
+func Flags(kubernetes Version, component string) (t *FlagTable, ok bool) {
+	if component == Etcd {
+		return EtcdFlags(EtcdVersion(kubernetes))
+	}
+	if m := kubernetes; !m.IsZero() && (m.Major != 1 || m.Minor < MinKubernetes || m.Minor > MaxKubernetes) {
+		return nil, false
+	}
+	t, ok = tablesOf(kubernetes).flags()[component]
+	return t, ok
+}
+
+// EtcdFlags gives the flags of an etcd by its version or image tag: "3.7.3-0",
+// "v3.6.8", "3.6"; ok is false when they are not known.
+func EtcdFlags(version string) (t *FlagTable, ok bool) {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 {
+		return nil, false
+	}
+	minor, _, _ := strings.Cut(parts[1], "-")
+	load, ok := byEtcd[parts[0]+"."+minor]
+	if !ok {
+		return nil, false
+	}
+	t = load()
+	return t, t != nil
+}
+
+// FlagMinors lists the supported minors in which a program has the flag, oldest
+// first, so that a message can say when it came or went.
+func FlagMinors(component, name string) []Version {
+	var have []Version
+	for _, v := range Minors() {
+		if t, ok := Flags(v, component); ok {
+			if _, ok := t.Find(name); ok {
+				have = append(have, v)
+			}
+		}
+	}
+	return have
+}
