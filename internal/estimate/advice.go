@@ -11,11 +11,11 @@ import (
 
 // advice is what the estimate says besides numbers and rungs: the things no
 // layout mends, and those that come before one.
-func (m *model) advice(c class, subject string) (fs []finding.Finding) {
-	for _, f := range []func(class, string) []finding.Finding{
+func (m *model) advice() (fs []finding.Finding) {
+	for _, f := range []func() []finding.Finding{
 		m.diskAdvice, m.runawayAdvice, m.kubeletAdvice, m.stateAdvice, m.sourceAdvice, m.eventAdvice, m.storeAdvice,
 	} {
-		fs = append(fs, f(c, subject)...)
+		fs = append(fs, f()...)
 	}
 	return fs
 }
@@ -24,7 +24,7 @@ func one(code string, s finding.Severity, path, message, fix, ref string) []find
 	return []finding.Finding{{Code: code, Severity: s, Path: path, Message: message, Fix: fix, Ref: ref}}
 }
 
-func (m *model) diskAdvice(class, string) []finding.Finding {
+func (m *model) diskAdvice() []finding.Finding {
 	setting, slow := m.slowDisk()
 	if !slow {
 		return nil
@@ -36,10 +36,10 @@ func (m *model) diskAdvice(class, string) []finding.Finding {
 	return one("slow-disk-first", finding.Warning, setting,
 		what+"; every write of every store on it waits for that, and no rung makes it faster",
 		"move etcd to a local NVMe or SSD, alone on it, and measure again before changing the layout",
-		"etcd tuning guide; k3s #9204, etcd #12405")
+		"etcd tuning guide; k3s-io/k3s#9204, etcd-io/etcd#12405")
 }
 
-func (m *model) runawayAdvice(class, string) []finding.Finding {
+func (m *model) runawayAdvice() []finding.Finding {
 	r, why := m.runaway()
 	if r == nil {
 		return nil
@@ -47,10 +47,10 @@ func (m *model) runawayAdvice(class, string) []finding.Finding {
 	return one("runaway-controller-first", finding.Warning, m.rowPath(r),
 		r.String()+": "+why+"; a controller is looping, and any store or apiserver added for it fills as well",
 		"find why the controller repeats itself (its events and logs name the reason), stop it, delete what has piled up, then look at this estimate again",
-		"cert-manager #4846, #6157")
+		"cert-manager/cert-manager#4846, cert-manager/cert-manager#6157")
 }
 
-func (m *model) kubeletAdvice(class, string) []finding.Finding {
+func (m *model) kubeletAdvice() []finding.Finding {
 	if !m.kubeletBound() {
 		return nil
 	}
@@ -58,59 +58,69 @@ func (m *model) kubeletAdvice(class, string) []finding.Finding {
 		fmt.Sprintf("%s pods a second on each node: a kubelet and its runtime start and stop about %s; the nodes are the limit, not the control plane",
 			num(m.podsPerNodeSecond()), num(kubeletPodsPerSecond)),
 		"add nodes, or keep pods warm and reuse them; no control-plane rung raises this",
-		"agent-sandbox #1276")
+		"kubernetes-sigs/agent-sandbox#1276")
 }
 
-func (m *model) stateAdvice(c class, subject string) (fs []finding.Finding) {
+func (m *model) stateAdvice() (fs []finding.Finding) {
 	crds := m.p.State.CRDs
-	if c == crdSchemas || crds >= manyCRDs {
+	if m.class == crdSchemas || crds >= manyCRDs {
 		fs = append(fs, one("crd-schemas-fewer", finding.Warning, "state.crds",
 			fmt.Sprintf("%d custom resource definitions: their schemas take about %s of live heap in every kube-apiserver, whether or not any object exists",
 				crds, size(m.crds.value)),
 			"install fewer: operator packages by family or with a selection of kinds, and no versions that are not served",
-			"ASO #2920, upjet #151, crossplane #2649")...)
+			"Azure/azure-service-operator#2920, crossplane/upjet#151, crossplane/crossplane#2649")...)
 	}
-	if c == listBurst {
-		fs = append(fs, one("list-burst-object-size", finding.Warning, m.subjectPath(subject),
-			subject+": full lists of it cost more than keeping it; each client that lists it holds a whole answer in the apiserver",
+	if m.class == listBurst {
+		fs = append(fs, one("list-burst-object-size", finding.Warning, m.subjectPath(),
+			m.subject+": full lists of it cost more than keeping it; each client that lists it holds a whole answer in the apiserver",
 			"let clients list with limits or metadata only, use clients with WatchList (client-go of 1.35 does), delete old objects, and store large payloads elsewhere",
-			"cert-manager #3748, helm #8977, k8s #82633, k8s #129076; KEP-3157")...)
+			"cert-manager/cert-manager#3748, helm/helm#8977, kubernetes/kubernetes#82633, kubernetes/kubernetes#129076; KEP-3157")...)
 	}
-	p := m.procs[0]
-	if half := m.headroom(); p.rss.high > half.value {
-		may := "takes"
-		if p.rss.value <= half.value {
-			may = "may take"
+	return append(fs, m.headroomAdvice()...)
+}
+
+// headroomAdvice: a restart lists everything again while the old heap is not
+// yet collected, so a process that fills its host does not come back.
+func (m *model) headroomAdvice() []finding.Finding {
+	p, half := m.procs[0], m.headroom().value
+	if p.rss.high <= half {
+		return nil
+	}
+	severity, verb := finding.Warning, "takes"
+	if p.rss.value <= half {
+		verb = "may take"
+		if p.rss.high <= m.memory().value {
+			severity = finding.Info
 		}
-		fs = append(fs, one("restart-headroom", finding.Warning, "controlPlane.memoryGiB",
-			fmt.Sprintf("one kube-apiserver %s more than half of the host's %s (estimate %s, %s to %s); while it restarts it needs about twice its steady size, and another apiserver does not lower it",
-				may, size(m.memory().value), size(p.rss.value), size(p.rss.low), size(p.rss.high)),
-			fmt.Sprintf("give control-plane hosts %s, or lower what is resident; restart apiservers one at a time", size(2*p.rss.value)),
-			"k8s #65954, hypershift #306")...)
 	}
-	return fs
+	return one("restart-headroom", severity, "controlPlane.memoryGiB",
+		fmt.Sprintf("one kube-apiserver %s more than half of the host's %s (estimate %s, %s to %s); while it restarts it needs about twice its steady size, and another apiserver does not lower it",
+			verb, size(m.memory().value), size(p.rss.value), size(p.rss.low), size(p.rss.high)),
+		fmt.Sprintf("measure it; give control-plane hosts twice what it takes (%s by the estimate, %s by its high end), or lower what is resident; restart apiservers one at a time",
+			size(2*p.rss.value), size(2*p.rss.high)),
+		"kubernetes/kubernetes#65954, openshift/hypershift#306")
 }
 
 // sources are the ways of groups whose objects are known to pile up, and what their own projects offer against it.
 var sources = []struct{ group, fix, ref string }{
-	{"tekton.dev", "prune finished runs (the operator's pruner) and keep their results in Tekton Results", "tekton #2856, #3175"},
-	{"argoproj.io", "set ttlStrategy and the workflow archive, and offload node status; lower parallelism while finished workflows remain", "argo-workflows #10441, #12802"},
-	{"kyverno.io", "turn reports off that nobody reads; Kyverno's reports-server is a ready-made aggregated tier for them", "kyverno #8974, #9178"},
-	{"wgpolicyk8s.io", "turn reports off that nobody reads; Kyverno's reports-server is a ready-made aggregated tier for them", "kyverno #6949, #9178"},
-	{"aquasecurity.github.io", "set a report TTL and limit what is scanned; leave component lists out of reports", "k8s #142062"},
-	{"x-k8s.io", "reuse warm objects, and merge status updates: one write fewer an object is a share of the whole load", "agent-sandbox apf-insulation"},
+	{"tekton.dev", "prune finished runs (the operator's pruner) and keep their results in Tekton Results", "tektoncd/pipeline#2856, tektoncd/pipeline#3175"},
+	{"argoproj.io", "set ttlStrategy and the workflow archive, and offload node status; lower parallelism while finished workflows remain", "argoproj/argo-workflows#10441, argoproj/argo-workflows#12802"},
+	{"kyverno.io", "turn reports off that nobody reads; Kyverno's reports-server is a ready-made aggregated tier for them", "kyverno/kyverno#8974, kyverno/kyverno#9178"},
+	{"wgpolicyk8s.io", "turn reports off that nobody reads; Kyverno's reports-server is a ready-made aggregated tier for them", "kyverno/kyverno#6949, kyverno/kyverno#9178"},
+	{"aquasecurity.github.io", "set a report TTL and limit what is scanned; leave component lists out of reports", "kubernetes/kubernetes#142062"},
+	{"x-k8s.io", "reuse warm objects, and merge status updates: one write fewer an object is a share of the whole load", "kubernetes-sigs/agent-sandbox docs/apf-insulation"},
 }
 
 // sourceAdvice is the fix at the source, which comes with every rung for custom resources.
-func (m *model) sourceAdvice(c class, subject string) []finding.Finding {
-	if c != crChurn {
+func (m *model) sourceAdvice() []finding.Finding {
+	if m.class != crChurn {
 		return nil
 	}
-	r := m.bySubject(subject)
+	r := m.bySubject()
 	if r == nil {
 		return nil
 	}
-	fix, ref := "delete finished objects sooner, write status less often, and store less in each object", "kyverno #8974, argo-workflows #10441"
+	fix, ref := "delete finished objects sooner, write status less often, and store less in each object", "kyverno/kyverno#8974, argoproj/argo-workflows#10441"
 	for _, s := range sources {
 		if r.Group == s.group || strings.HasSuffix(r.Group, "."+s.group) {
 			fix, ref = s.fix, s.ref
@@ -122,35 +132,39 @@ func (m *model) sourceAdvice(c class, subject string) []finding.Finding {
 		fix+"; then an aggregated tier for "+r.Group, ref)
 }
 
-func (m *model) eventAdvice(c class, _ string) (fs []finding.Finding) {
+func (m *model) eventAdvice() (fs []finding.Finding) {
 	e := m.p.Churn.Events
 	if e.Bytes >= fatEventBytes {
 		fs = append(fs, one("fat-events", finding.Warning, "churn.events.bytes",
 			fmt.Sprintf("events of %s each, where 0.9 kB is usual", size(float64(e.Bytes))),
 			"find the component whose messages carry whole objects or node lists, and shorten them",
-			"karpenter #2071")...)
+			"kubernetes-sigs/karpenter#2071")...)
 	}
-	if c == events && e.TTLSeconds > 900 {
+	if m.class == events && e.TTLSeconds > 900 {
 		fs = append(fs, one("event-ttl", finding.Info, "churn.events.ttlSeconds",
 			fmt.Sprintf("events are kept for %d s: about %s in the database", e.TTLSeconds, size(m.stream("resource.events").history.value)),
 			"after a store of their own, lower --event-ttl (15m is enough for people and collectors); 0 would keep them for ever",
-			"k8s #124836, #47366")...)
+			"kubernetes/kubernetes#124836, kubernetes/kubernetes#47366")...)
 	}
-	if c == events {
+	if m.class == events {
 		fs = append(fs, one("event-rate-limit", finding.Info, "churn.events.perSecond",
 			"an events store that is slow or down still holds request seats of the apiservers",
 			"limit events with the EventRateLimit admission plugin or a priority level of their own",
-			"k8s #77723")...)
+			"kubernetes/kubernetes#77723")...)
 	}
 	return fs
 }
 
-func (m *model) storeAdvice(class, string) (fs []finding.Finding) {
-	if q := m.quota().value / gib; q > suggestedQuotaGiB {
-		fs = append(fs, one("quota-over-8gib", finding.Warning, "controlPlane.etcdQuotaGiB",
-			fmt.Sprintf("an etcd quota of %s GiB: etcd suggests 8 at most, and a member needs the longer to start the larger its database is", num(q)),
-			"split the store by resource before raising the quota; each part then starts sooner",
-			"etcd system limits; k3s #14130")...)
+func (m *model) storeAdvice() (fs []finding.Finding) {
+	for _, s := range m.stores {
+		// A quota over 8 GiB in the profile is the profile's own finding; here it is what the database grows to.
+		if s.db.value > suggestedQuotaGiB*gib || m.l.QuotaGiB > suggestedQuotaGiB && s.name == mainStore {
+			fs = append(fs, one("quota-over-8gib", finding.Warning, "controlPlane.etcdQuotaGiB",
+				fmt.Sprintf("the %s etcd comes to %s (%s to %s) under a quota of %s: etcd suggests 8 GiB at most, and a member needs the longer to start the larger its database is",
+					s.name, size(s.db.value), size(s.db.low), size(s.db.high), size(m.quota().value)),
+				"split the store by resource before raising the quota; each part then starts sooner",
+				"etcd system limits; k3s-io/k3s#14130")...)
+		}
 	}
 	disks := max(m.p.ControlPlane.EtcdDisks, 1)
 	if n := m.durableStores(); n > disks {
@@ -164,7 +178,7 @@ func (m *model) storeAdvice(class, string) (fs []finding.Finding) {
 			fmt.Sprintf("the etcds %s share one disk: apart, they isolate database size and compaction, and not fsync; this adds no write capacity",
 				strings.Join(names, ", ")),
 			fmt.Sprintf("give each host %d disks for etcd, or put ephemeral data in memory", n),
-			"kubespray #2385, kubeadm #428")...)
+			"kubernetes-sigs/kubespray#2385, kubernetes/kubeadm#428")...)
 	}
 	return fs
 }
@@ -184,15 +198,16 @@ func (m *model) rowPath(r *resource) string {
 	return ""
 }
 
-func (m *model) subjectPath(subject string) string {
-	if r := m.bySubject(subject); r != nil {
+func (m *model) subjectPath() string {
+	if r := m.bySubject(); r != nil {
 		return m.rowPath(r)
 	}
 	return ""
 }
 
-func (m *model) bySubject(subject string) *resource {
-	i := slices.IndexFunc(m.resources, func(r *resource) bool { return r.String() == subject })
+// bySubject is the resource the class is about, nil where it is a setting.
+func (m *model) bySubject() *resource {
+	i := slices.IndexFunc(m.resources, func(r *resource) bool { return r.String() == m.subject })
 	if i < 0 {
 		return nil
 	}

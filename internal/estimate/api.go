@@ -34,6 +34,8 @@ type model struct {
 	pressures []Pressure
 	binding   Axis
 	measures  map[Axis]map[string]Figure
+	class     class
+	subject   string
 }
 
 // newModel computes every figure of a profile on a layout.
@@ -50,6 +52,7 @@ func newModel(p *profile.Profile, l Layout) *model {
 	m.computeSeats()
 	m.computePressures()
 	m.computeMeasures()
+	m.class, m.subject = m.classify()
 	return m
 }
 
@@ -57,9 +60,8 @@ func newModel(p *profile.Profile, l Layout) *model {
 // and gives the same result for the same ones.
 func Compute(p *profile.Profile, l Layout) *Estimate {
 	m := newModel(p, l)
-	class, subject := m.classify()
-	fs := m.advice(class, subject)
+	fs := m.advice()
 	finding.Sort(fs)
 	return &Estimate{Layout: l, Figures: m.figures, Pressures: m.pressures, Binding: m.binding,
-		Class: string(class), Subject: subject, Measures: m.measures, Findings: fs}
+		Class: string(m.class), Subject: m.subject, Measures: m.measures, Findings: fs}
 }

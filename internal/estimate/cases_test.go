@@ -1,133 +1,158 @@
 package estimate
 
 import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/profile"
 )
 
-// base is a profile with upstream's defaults, on three hosts.
-func base(name string, nodes int) *profile.Profile {
-	return &profile.Profile{
-		Name: name, Kubernetes: "1.37", Platform: profile.Platform{Kind: "kubeadm"},
-		Nodes: profile.Nodes{
-			Count: nodes, LeaseDurationSeconds: 40, MonitorGraceSeconds: 50, NodeBytes: 20000,
-			PodsPerNode: 30, PodBytes: 5000, WatchesPerNode: 18,
-		},
-		Churn: profile.Churn{Events: profile.Events{Bytes: 900, TTLSeconds: 3600}, LeaderElections: 4},
-		State: profile.State{RBACObjects: 300},
-		ControlPlane: profile.ControlPlane{
-			Apiservers: 3, CPU: 16, MemoryGiB: 64, Disk: "nvme", EtcdDisks: 1, EtcdQuotaGiB: 8,
-		},
+// caseDir has the profiles of real user reports.
+const caseDir = "../../e2e/cases/profiles"
+
+// load reads one profile file by the program's own loader.
+func load(t testing.TB, path string) *profile.Profile {
+	t.Helper()
+	l, err := profile.NewLoader()
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func gr(group, resource string) profile.GroupResource {
-	return profile.GroupResource{Group: group, Resource: resource}
-}
-
-// updates is a churn row of a write rate and a size.
-func updates(g profile.GroupResource, perSecond float64, bytes int) profile.ChurnResource {
-	return profile.ChurnResource{GroupResource: g, UpdatesPerSecond: perSecond, ObjectBytes: bytes, Scope: "all", Shape: "structured"}
-}
-
-func rows(g profile.GroupResource, count, bytes, listers int) profile.StateResource {
-	return profile.StateResource{GroupResource: g, Count: count, Bytes: bytes, Listers: listers, Shape: "structured"}
-}
-
-type caseOf struct {
-	name    string
-	profile *profile.Profile
-	binding Axis
-	class   string
-	subject string
-}
-
-// cases are the profiles of real user reports.
-func cases() []caseOf {
-	mk := func(name string, nodes int, edit func(*profile.Profile)) *profile.Profile {
-		p := base(name, nodes)
-		if edit != nil {
-			edit(p)
-		}
-		return p
+	got, _, err := l.Load(context.Background(), profile.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
 	}
-	small := func(p *profile.Profile) { p.ControlPlane.MemoryGiB = 8 }
-	return []caseOf{
-		{"43-leases", mk("43", 25000, nil), Node, "heartbeat", "coordination.k8s.io/leases"},
-		{"44a-pod-churn-events", mk("44a", 100, func(p *profile.Profile) {
-			p.Churn.Resources = []profile.ChurnResource{{GroupResource: grPods, CreatesPerSecond: 170, DeletesPerSecond: 170, ObjectBytes: 5000}}
-			p.Churn.Events.PerSecond = 490
-		}), Churn, "events", "/events"},
-		{"44b-fat-events", mk("44b", 300, func(p *profile.Profile) {
-			p.Churn.Events.PerSecond, p.Churn.Events.Bytes = 30, 76000
-		}), Churn, "events", "/events"},
-		{"44c-tiny-quota", mk("44c", 1, func(p *profile.Profile) {
-			p.Churn.Events.PerSecond = 1.2
-			p.ControlPlane.Apiservers, p.ControlPlane.MemoryGiB, p.ControlPlane.EtcdQuotaGiB = 1, 4, 0.035
-		}), Churn, "events", "/events"},
-		{"45a-admission-reports", mk("45a", 200, func(p *profile.Profile) {
-			p.State.Resources = []profile.StateResource{rows(gr("kyverno.io", "admissionreports"), 1601408, 5900, 0)}
-		}), State, "cr-churn", "kyverno.io/admissionreports"},
-		{"45c-workflow-burst", mk("45c", 60, func(p *profile.Profile) {
-			p.Churn.Resources = []profile.ChurnResource{updates(gr("argoproj.io", "workflows"), 600, 40000)}
-			p.State.Resources = []profile.StateResource{rows(gr("argoproj.io", "workflows"), 13000, 40000, 0)}
-		}), Churn, "cr-churn", "argoproj.io/workflows"},
-		{"45d-kept-runs", mk("45d", 80, func(p *profile.Profile) {
-			p.Churn.Resources = []profile.ChurnResource{updates(gr("tekton.dev", "taskruns"), 40, 20000)}
-			p.State.Resources = []profile.StateResource{rows(gr("tekton.dev", "taskruns"), 120000, 20000, 0)}
-		}), State, "cr-churn", "tekton.dev/taskruns"},
-		{"45e-runaway-certs", mk("45e", 40, func(p *profile.Profile) {
-			p.Churn.Resources = []profile.ChurnResource{updates(gr("cert-manager.io", "certificaterequests"), 6, 8000)}
-			p.State.Resources = []profile.StateResource{rows(gr("cert-manager.io", "certificaterequests"), 25000, 8000, 0),
-				rows(gr("cert-manager.io", "certificates"), 2, 3000, 0)}
-		}), "", "runaway-controller", "cert-manager.io/certificaterequests"},
-		{"47a-crd-schemas", mk("47a", 20, func(p *profile.Profile) { small(p); p.State.CRDs = 900 }),
-			State, "crd-schemas", "apiextensions.k8s.io/customresourcedefinitions"},
-		{"47b-secrets-list-burst", mk("47b", 200, func(p *profile.Profile) {
-			small(p)
-			p.State.Resources = []profile.StateResource{rows(gr("", "secrets"), 90796, 5700, 6)}
-		}), State, "list-burst", "/secrets"},
-		{"47b2-huge-secrets", mk("47b2", 50, func(p *profile.Profile) {
-			p.State.Resources = []profile.StateResource{rows(gr("", "secrets"), 10000, 400000, 0)}
-		}), State, "list-burst", "/secrets"},
-		{"47d-restart-headroom", mk("47d", 5000, func(p *profile.Profile) {
-			p.ControlPlane.MemoryGiB = 32
-			p.State.Resources = []profile.StateResource{rows(grPods, 150000, 5000, 0)}
-		}), State, "resident-state", "/pods"},
-		{"48a-past-ladder", mk("48a", 2000, func(p *profile.Profile) {
-			p.Churn.Resources = []profile.ChurnResource{updates(gr("agents.x-k8s.io", "sandboxes"), 33000, 3000)}
-		}), Churn, "cr-churn", "agents.x-k8s.io/sandboxes"},
-		{"48b-ordinary-claims", mk("48b", 40, func(p *profile.Profile) {
-			p.Churn.Resources = []profile.ChurnResource{updates(gr("agents.x-k8s.io", "sandboxes"), 400, 3000)}
-		}), "", "comfortable", ""},
-		{"48b-node-wall", mk("48bn", 20, func(p *profile.Profile) {
-			p.Nodes.PodChurnPerSecond = 90
-			p.ControlPlane.FsyncP99Ms = 1.5
-		}), "", "dataplane", "nodes.podChurnPerSecond"},
-		{"48d-slow-disk", mk("48d", 100, func(p *profile.Profile) { p.ControlPlane.FsyncP99Ms = 80 }),
-			"", "slow-disk", "controlPlane.fsyncP99Ms"},
+	if len(got) != 1 {
+		t.Fatalf("%s has %d profiles, want 1", path, len(got))
 	}
+	return got[0].Profile
+}
+
+func caseProfile(t testing.TB, name string) *profile.Profile {
+	t.Helper()
+	return load(t, filepath.Join(caseDir, name+".yaml"))
 }
 
 func TestCases(t *testing.T) {
-	for _, c := range cases() {
-		e := Compute(c.profile, Stock(c.profile))
-		if e.Class != c.class || e.Subject != c.subject || c.binding != "" && e.Binding != c.binding {
-			t.Errorf("%s: %s %q, %s binds; want %s %q, %s", c.name, e.Class, e.Subject, e.Binding, c.class, c.subject, c.binding)
+	for _, tt := range []struct {
+		name    string
+		binding Axis // empty where the class does not depend on it
+		class   class
+		subject string
+		codes   []string // findings that must be there
+	}{
+		{"43-leases", Node, heartbeat, "coordination.k8s.io/leases", nil},
+		{"43b-long-lease-short-grace", Node, heartbeat, "coordination.k8s.io/leases", nil},
+		{"43d-grace-equals-renew", "", comfortably, "", nil},
+		{"44a-pod-churn-events", Churn, events, "/events", []string{"event-ttl", "event-rate-limit"}},
+		{"44b-fat-events", Churn, events, "/events", []string{"fat-events", "event-ttl"}},
+		{"44c-tiny-quota", Churn, events, "/events", []string{"event-ttl"}},
+		{"45a-admission-reports", State, crChurn, "kyverno.io/admissionreports", []string{"source-side-fix", "restart-headroom", "quota-over-8gib"}},
+		{"45c-workflow-burst", Churn, crChurn, "argoproj.io/workflows", []string{"source-side-fix"}},
+		{"45d-kept-runs", State, crChurn, "tekton.dev/taskruns", []string{"source-side-fix"}},
+		{"45e-runaway-certs", "", runaway, "cert-manager.io/certificaterequests", []string{"runaway-controller-first"}},
+		{"47a-crd-schemas", State, crdSchemas, "apiextensions.k8s.io/customresourcedefinitions", []string{"crd-schemas-fewer", "restart-headroom"}},
+		{"47b-secrets-list-burst", State, listBurst, "/secrets", []string{"list-burst-object-size"}},
+		{"47b2-huge-secrets", State, listBurst, "/secrets", []string{"list-burst-object-size"}},
+		{"47d-restart-headroom", "", residentState, "/pods", []string{"restart-headroom"}},
+		{"48a-past-ladder", Churn, crChurn, "agents.x-k8s.io/sandboxes", []string{"source-side-fix"}},
+		{"48b-ordinary-claims", "", comfortably, "", nil},
+		{"48b-node-wall", "", dataplane, "nodes.podChurnPerSecond", []string{"kubelet-bound"}},
+		{"48d-slow-disk", "", slowDisk, "controlPlane.fsyncP99Ms", []string{"slow-disk-first"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := caseProfile(t, tt.name)
+			e := Compute(p, Stock(p))
+			if e.Class != string(tt.class) || e.Subject != tt.subject {
+				t.Errorf("class %s about %q, want %s about %q", e.Class, e.Subject, tt.class, tt.subject)
+			}
+			if tt.binding != "" && e.Binding != tt.binding {
+				t.Errorf("%s binds, want %s", e.Binding, tt.binding)
+			}
+			for _, code := range tt.codes {
+				if !slices.ContainsFunc(e.Findings, func(f finding.Finding) bool { return f.Code == code }) {
+					t.Errorf("finding %s is missing; there are %v", code, e.Findings)
+				}
+			}
+			for _, w := range WhatIfs(p, Stock(p)) {
+				checkWhatIf(t, e, w)
+			}
+		})
+	}
+}
+
+// checkWhatIf asserts what must not be said of any case.
+func checkWhatIf(t *testing.T, e *Estimate, w WhatIf) {
+	t.Helper()
+	writes, _ := e.Figure("store.main.writes")
+	heap, _ := e.Figure("apiserver.heap")
+	switch w.Name {
+	case "apiserver-plus-one":
+		if w.MainWrites.Value < writes.Value || w.HeapPerApiserver.Value < heap.Value || w.Advised {
+			t.Errorf("one more apiserver: writes %v to %v, heap %v to %v, advised %v",
+				writes.Value, w.MainWrites.Value, heap.Value, w.HeapPerApiserver.Value, w.Advised)
 		}
-		t.Logf("%s: %s %q", c.name, e.Class, e.Subject)
-		for _, p := range e.Pressures {
-			t.Logf("   %s %.2f (%.2f-%.2f) %s", p.Axis, p.Value, p.Low, p.High, p.Limit)
-			for _, r := range p.Ratios[:min(4, len(p.Ratios))] {
-				t.Logf("        %.3f %.3f %.3f %s", r.Value, r.Low, r.High, r.Label)
+		if !strings.Contains(w.Verdict, "no relief") || !strings.Contains(w.Verdict, "GiB resident") {
+			t.Errorf("one more apiserver: %q must say what it costs", w.Verdict)
+		}
+	case "events-store":
+		if w.Advised != (e.Class == string(events)) {
+			t.Errorf("class %s, events store advised %v: %s", e.Class, w.Advised, w.Verdict)
+		}
+	case "aggregated-tier":
+		if w.Advised != (e.Class == string(crChurn)) {
+			t.Errorf("class %s, aggregated tier advised %v: %s", e.Class, w.Advised, w.Verdict)
+		}
+	}
+	switch class(e.Class) {
+	case slowDisk, runaway, dataplane, comfortably:
+		if w.Advised {
+			t.Errorf("class %s, and %s is advised", e.Class, w.Name)
+		}
+	}
+}
+
+// Pressure below 1 where the case says that it is ordinary, over it where it is not.
+func TestCasePressures(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		over bool
+	}{
+		{"43-leases", false}, {"44b-fat-events", true}, {"45a-admission-reports", true}, {"45c-workflow-burst", true}, {"45d-kept-runs", true},
+		{"47b-secrets-list-burst", true}, {"47b2-huge-secrets", true}, {"48a-past-ladder", true}, {"48b-ordinary-claims", false}, {"48b-node-wall", false},
+	} {
+		p := caseProfile(t, tt.name)
+		e := Compute(p, Stock(p))
+		for _, x := range e.Pressures {
+			if x.Axis == e.Binding && x.Value >= 1 != tt.over {
+				t.Errorf("%s: %s at %.2f, want over 1: %v", tt.name, x.Axis, x.Value, tt.over)
 			}
 		}
-		for _, f := range e.Findings {
-			t.Logf("   %s", f)
+	}
+}
+
+// No finding without a fix and a reference, and no code but words with dashes.
+func TestFindingsAreComplete(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(caseDir, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no case profiles:", err)
+	}
+	for _, f := range files {
+		if strings.Contains(f, "event-ttl-zero") {
+			continue // refused by the loader
 		}
-		for _, w := range WhatIfs(c.profile, Stock(c.profile)) {
-			t.Logf("   %v %s: %s: %s", w.Advised, w.Name, w.Change, w.Verdict)
+		p := load(t, f)
+		apart := Stock(p)
+		apart.EventsStore, apart.LeasesStore, apart.QuotaGiB = true, true, 20
+		for _, l := range []Layout{Stock(p), apart} {
+			for _, x := range Compute(p, l).Findings {
+				if x.Fix == "" || x.Ref == "" || x.Message == "" || strings.Trim(x.Code, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+					t.Errorf("%s: incomplete finding %+v", f, x)
+				}
+			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -50,6 +49,28 @@ func (m *model) classify() (class, string) {
 		return m.classifyChurn(&nearest)
 	case State:
 		return m.classifyState(&nearest)
+	}
+	return m.classifyNode(&nearest)
+}
+
+// classifyNode: nodes are trouble by reporting, or by what they keep. It is
+// the second when what they write is not a quarter of the way to a wall of its
+// own that the nearest ceiling is.
+func (m *model) classifyNode(r *ratio) (class, string) {
+	liveness := m.stores[0].history[Node].value / (historyShare.value * m.quota().value)
+	for _, x := range m.ratios[Node] {
+		if !x.keeps {
+			liveness = max(liveness, x.Value)
+		}
+	}
+	if r.keeps && liveness < r.Value/4 {
+		var ps []part
+		for _, x := range m.resources {
+			if a := m.cached[x.id].node; a.text != "" {
+				ps = append(ps, part{x, a.value})
+			}
+		}
+		return residentState, nameOf(largestOf(ps).resource)
 	}
 	if m.stream("liveness.status").rate.value > m.stream("liveness.leases").rate.value {
 		return heartbeat, grNodes.String()
@@ -103,16 +124,13 @@ func (m *model) classifyState(r *ratio) (class, string) {
 	}
 	var total float64
 	groups := map[string]float64{}
-	largest := part{}
 	for _, p := range r.parts {
 		total += p.value
 		if p.custom() {
 			groups[p.Group] += p.value
 		}
-		if p.value > largest.value {
-			largest = p
-		}
 	}
+	largest := largestOf(r.parts)
 	switch {
 	case largest.resource == nil:
 		return residentState, ""
@@ -246,7 +264,7 @@ func (m *model) piledUp(r *resource) (float64, string) {
 // largestOf picks the part with the largest value, by name where equal.
 func largestOf(ps []part) (best part) {
 	for _, p := range ps {
-		if best.resource == nil || cmp.Compare(p.value, best.value) > 0 {
+		if best.resource == nil || p.value > best.value {
 			best = p
 		}
 	}

@@ -104,7 +104,7 @@ var (
 		"measured: 1.4 with one opaque 10 kB string, 1.1 for a Secret"}
 	builtInFactor = constant{"builtInFactor", 3, 1.1, 5, "",
 		"typed structs 3-5, typed strings 1.1 (measured on other kinds)"}
-	podFactor = constant{"podFactor", 3.2, 2.6, 5, "",
+	podFactor = constant{"podFactor", 3.2, 2.5, 5, "",
 		"measured: 2.6 at 10 kB, 4.9 at 0.6 kB"}
 	leaseFactor = constant{"leaseFactor", 2.8, 2.5, 3.1, "",
 		"measured: Lease 2.8"}

@@ -36,31 +36,28 @@ func (m *model) computeStored() {
 			"estimate: objects × (size × measured heap factor + element); ÷ and × 1.5",
 			func(s stock) term { return times(s.count, m.objectHeap(r, s.bytes)).atLeastWithin(1.5) })
 	}
-	rest := nonNegative(float64(m.p.State.RBACObjects))
-	all := rest
-	for _, r := range m.resources {
-		if r.Group == rbacGroup {
-			rest, all = max(rest-r.stateCount(), 0), max(all, m.rbacStated())
-		}
-	}
-	others := fromProfile("otherRBACObjects", rest, "objects")
-	m.rbacStored = m.add("rbac.stored", "stored bytes of RBAC objects that have no row of their own", "bytes",
-		"objects × (size + key)", times(others, plus(rbacBytes.term(), keyBytes.term())))
-	m.rbacCached = m.add("rbac.cached", "watch cache of RBAC objects that have no row of their own", "bytes",
-		"as other resources", times(others, plus(times(rbacBytes.term(), rbacFactor.term()), objectOverhead.term())).atLeastWithin(1.5))
-	m.rbacFloor = m.add("rbac.authorizer", "RBAC objects in the authorizer's informers", "bytes",
-		"a second copy that no cache setting removes; about 0.9 kB an object",
-		times(fromProfile("rbacObjects", all, "objects"), authorizerBytes.term()))
+	m.computeRBAC()
 }
 
-// rbacStated counts the RBAC objects that have rows of their own.
-func (m *model) rbacStated() (n float64) {
+// computeRBAC counts RBAC objects once, though the profile may say how many
+// there are both in all and by resource: the larger of the two is taken.
+func (m *model) computeRBAC() {
+	all := fromProfile("rbacObjects", nonNegative(float64(m.p.State.RBACObjects)), "objects")
+	var stored, cached, counts []term
 	for _, r := range m.resources {
 		if r.Group == rbacGroup {
-			n += r.stateCount()
+			stored = append(stored, m.stored[r.id].total)
+			cached = append(cached, m.cached[r.id].total)
+			counts = append(counts, m.add("resource."+r.id+".count", "objects of "+r.String(), "objects", "as stated", statedCount(r)))
 		}
 	}
-	return n
+	m.rbacStored = m.add("rbac.stored", "stored bytes of RBAC objects", "bytes", "objects × (size + key), or the sum of their rows",
+		largest(times(all, plus(rbacBytes.term(), keyBytes.term())), plus(stored...)))
+	m.rbacCached = m.add("rbac.cached", "watch cache of RBAC objects", "bytes", "as other resources, or the sum of their rows",
+		largest(times(all, plus(times(rbacBytes.term(), rbacFactor.term()), objectOverhead.term())).atLeastWithin(1.5), plus(cached...)))
+	m.rbacFloor = m.add("rbac.authorizer", "RBAC objects in the authorizer's informers", "bytes",
+		"a second copy that no cache setting removes; about 0.9 kB an object",
+		times(largest(all, plus(counts...)), authorizerBytes.term()))
 }
 
 // objectHeap is what one cached object of that stored size takes.
@@ -145,7 +142,7 @@ func (p *process) putResource(m *model, r *resource, share func(term) term) {
 	if share == nil {
 		share = func(t term) term { return t }
 	}
-	if a, ok := m.cached[r.id]; ok {
+	if a, ok := m.cached[r.id]; ok && r.Group != rbacGroup {
 		if a.node.text != "" {
 			p.parts[Node] = append(p.parts[Node], share(a.node))
 		}
@@ -200,9 +197,7 @@ func (m *model) kubeAPIServer(name string, count term, uncached []profile.GroupR
 	p.put(State, baseHeap.term())
 	p.put(State, m.crds)
 	p.put(State, m.rbacFloor)
-	if !slices.ContainsFunc(uncached, func(gr profile.GroupResource) bool { return gr.Group == rbacGroup }) {
-		p.put(State, m.rbacCached)
-	}
+	p.put(State, m.rbacCachedWithout(uncached))
 	for _, r := range m.resources {
 		if m.tierOf(r) >= 0 || slices.Contains(uncached, r.GroupResource) {
 			continue
@@ -214,6 +209,21 @@ func (m *model) kubeAPIServer(name string, count term, uncached []profile.GroupR
 		p.putResource(m, r, share)
 	}
 	return p
+}
+
+// rbacCachedWithout is all of RBAC's watch cache, or, where some of its
+// resources are off it, that of the rows that are not.
+func (m *model) rbacCachedWithout(uncached []profile.GroupResource) term {
+	if !slices.ContainsFunc(uncached, func(gr profile.GroupResource) bool { return gr.Group == rbacGroup }) {
+		return m.rbacCached
+	}
+	var ts []term
+	for _, r := range m.resources {
+		if r.Group == rbacGroup && !slices.Contains(uncached, r.GroupResource) {
+			ts = append(ts, m.cached[r.id].total)
+		}
+	}
+	return plus(ts...)
 }
 
 // generalWatches puts clients' watches on the general apiservers; nodes' go
@@ -230,7 +240,7 @@ func (m *model) generalWatches(p *process) {
 // aggregatedServer is a server that holds the custom resources of its groups only.
 func (m *model) aggregatedServer(i int, t TierGroups) *process {
 	p := &process{name: "tier." + t.Name, aggregated: true, parts: map[Axis][]term{},
-		count: input("replicas", float64(max(t.Replicas, 1)), "processes", "layout")}
+		count: fromLayout("tier."+t.Name+".replicas", float64(max(t.Replicas, 1)), "processes")}
 	p.put(State, aggregatedBaseHeap.term())
 	for _, r := range m.resources {
 		if m.tierOf(r) == i && !slices.Contains(m.l.Uncached, r.GroupResource) {

@@ -46,16 +46,10 @@ func (m *model) churnMeasures() {
 				times(s.rate, s.size)))
 		}
 	}
-	var events []term
-	for i := range m.streams {
-		if s := &m.streams[i]; s.kind == eventStream && s.history.text != "" {
-			events = append(events, s.history)
-		}
-	}
-	m.measure(Churn, "eventDatabaseRatio", "events and their history, of the quota of the etcd they are in", "ratio",
-		"events kept for their TTL", over(plus(events...), m.quota()))
 	m.measure(Churn, "customBytesPerSecond", "bytes of custom writes that the main etcd takes", "bytes/s",
 		"writes × stored size", plus(bytes...))
+	m.measure(Churn, "eventDatabaseRatio", "events, of the quota of the etcd they are in", "ratio",
+		"events over their TTL and until compaction", over(m.stream("resource.events").history.within(2), m.quota()))
 	m.measure(Churn, "seatsRatio", "seats that churn needs, of the layout's", "ratio",
 		"API priority and fairness", over(m.seats[Churn], m.seatsLayout))
 }

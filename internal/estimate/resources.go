@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/kubeseams/seams/internal/profile"
 	"github.com/kubeseams/seams/internal/target"
@@ -81,12 +82,8 @@ func (r *resource) stateBytes() (n float64) {
 
 // gather merges the profile's rows by resource, in the order of their names.
 func gather(p *profile.Profile) []*resource {
-	version, err := target.ParseVersion(p.Kubernetes)
-	if err == nil {
-		if v, err := target.Resolve(version); err == nil {
-			version = v
-		}
-	}
+	// A version that cannot be read is the loader's to report; the newest tables serve.
+	version, _ := target.ParseVersion(p.Kubernetes)
 	byGR := map[profile.GroupResource]*resource{}
 	get := func(gr profile.GroupResource) *resource {
 		if isEvents(gr) {
@@ -116,19 +113,26 @@ func gather(p *profile.Profile) []*resource {
 	return rs
 }
 
+// rowName makes an input's name unlike those of the resource's earlier rows:
+// within a formula one name is one number.
+func (r *resource) rowName(name string) string {
+	if len(r.stated) == 0 {
+		return name
+	}
+	return name + strconv.Itoa(len(r.stated)+1)
+}
+
 func addState(r *resource, s profile.StateResource) {
-	r.stated = append(r.stated, stock{
-		fromProfile("objects", nonNegative(float64(s.Count)), "objects"),
-		fromProfile("objectBytes", nonNegative(float64(s.Bytes)), "bytes"),
-	})
+	bytes := fromProfile(r.rowName("objectBytes"), nonNegative(float64(s.Bytes)), "bytes")
+	r.stated = append(r.stated, stock{fromProfile(r.rowName("objects"), nonNegative(float64(s.Count)), "objects"), bytes})
 	r.listers += nonNegative(float64(s.Listers))
 	r.opaque = r.opaque || s.Shape == "opaque"
 }
 
 func addChurn(r *resource, c profile.ChurnResource) {
-	bytes := fromProfile("writtenBytes", nonNegative(float64(c.ObjectBytes)), "bytes")
+	bytes := fromProfile(r.rowName("writtenBytes"), nonNegative(float64(c.ObjectBytes)), "bytes")
 	if c.Live > 0 {
-		r.stated = append(r.stated, stock{fromProfile("live", float64(c.Live), "objects"), bytes})
+		r.stated = append(r.stated, stock{fromProfile(r.rowName("live"), float64(c.Live), "objects"), bytes})
 		r.live += float64(c.Live)
 	}
 	if bytes.value > r.writeBytes.value {
@@ -143,7 +147,9 @@ func addChurn(r *resource, c profile.ChurnResource) {
 	r.turnsOver = r.turnsOver || c.CreatesPerSecond+c.DeletesPerSecond > 0.1*c.UpdatesPerSecond || c.Sessions != nil
 	r.opaque = r.opaque || c.Shape == "opaque"
 	r.watchers += nonNegative(float64(c.Watchers))
-	r.recipients = largest2(r.recipients, recipientsOf(c))
+	if n := recipientsOf(c); n.value > r.recipients.value {
+		r.recipients = n
+	}
 }
 
 // addNodes adds what exists because nodes do.
@@ -213,11 +219,3 @@ func nodeCount(p *profile.Profile) term {
 }
 
 func nonNegative(v float64) float64 { return max(v, 0) }
-
-// largest2 is largest for a term that may still be unset.
-func largest2(a, b term) term {
-	if a.text == "" {
-		return b
-	}
-	return largest(a, b)
-}

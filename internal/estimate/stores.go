@@ -85,7 +85,7 @@ func (m *model) storeBytes(s *store) {
 	s.live, s.history = map[Axis]term{}, map[Axis]term{}
 	var live []term
 	for _, r := range m.resources {
-		if m.storeOf(r) == s.name {
+		if m.storeOf(r) == s.name && r.Group != rbacGroup {
 			live = append(live, m.stored[r.id].total)
 		}
 	}
@@ -123,7 +123,7 @@ func (m *model) historyOf(s *store, axes ...Axis) term {
 // storedOn are the stored bytes of one axis' resources in a store.
 func (m *model) storedOn(s *store, a Axis) (ts []term) {
 	for _, r := range m.resources {
-		if m.storeOf(r) != s.name {
+		if m.storeOf(r) != s.name || r.Group == rbacGroup {
 			continue
 		}
 		if t := m.stored[r.id].on(a); t.text != "" {

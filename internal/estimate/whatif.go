@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -57,7 +58,7 @@ func (m *model) changes() (cs []change) {
 	}
 	if group := m.tierCandidate(); group != "" {
 		l := m.l
-		l.Aggregated = append(slices.Clone(l.Aggregated), TierGroups{Name: m.tierName(group), Groups: []string{group}, Replicas: 2})
+		l.Aggregated = append(slices.Clone(l.Aggregated), TierGroups{Name: tierName(group), Groups: []string{group}, Replicas: 2})
 		cs = append(cs, change{"aggregated-tier", group + " on an aggregated tier with its own etcd", l})
 	}
 	if m.leaseDuration().value < longLeaseSeconds {
@@ -72,11 +73,12 @@ func (m *model) changes() (cs []change) {
 // renewals, 200 s, after which a dead node is noticed.
 const longLeaseSeconds = 160
 
-// The resources whose watch cache must stay: many clients watch each of them
-// all the time (k8s #51825).
+// The resources whose watch cache must stay: every node or every controller
+// watches them all the time (k8s #51825); kubelets watch each secret and
+// config map that their pods mount.
 var neverCold = []profile.GroupResource{
 	grPods, grNodes, grLeases, grEvents, {Resource: "services"}, {Resource: "endpoints"}, {Resource: "namespaces"},
-	{Resource: "serviceaccounts"}, {Group: "discovery.k8s.io", Resource: "endpointslices"},
+	{Resource: "serviceaccounts"}, {Resource: "secrets"}, {Resource: "configmaps"}, {Group: "storage.k8s.io", Resource: "csinodes"}, {Group: "discovery.k8s.io", Resource: "endpointslices"},
 }
 
 // Limits of what is called cold.
@@ -113,7 +115,7 @@ func (m *model) tierCandidate() string {
 	weight := map[string]float64{}
 	var groups []string
 	for _, r := range m.resources {
-		if r.builtIn || m.tierOf(r) >= 0 {
+		if r.builtIn || m.tierOf(r) >= 0 || slices.Contains(bootstrapGroups, r.Group) {
 			continue
 		}
 		if _, seen := weight[r.Group]; !seen {
@@ -135,20 +137,12 @@ func (m *model) tierCandidate() string {
 	return best
 }
 
-// tierName is the first label of the group, made different from the tiers there are.
-func (m *model) tierName(group string) string {
-	name, _, _ := strings.Cut(group, ".")
-	taken := func(n string) bool {
-		return n == mainStore || n == eventsStore || n == leasesStore ||
-			slices.ContainsFunc(m.l.Aggregated, func(t TierGroups) bool { return t.Name == n })
-	}
-	for n, i := name, 2; ; i++ {
-		if !taken(n) {
-			return n
-		}
-		n = fmt.Sprintf("%s-%d", name, i)
-	}
-}
+// bootstrapGroups are of pod networks: what is served before the first pod has
+// an address cannot wait for a tier that may itself need one.
+var bootstrapGroups = []string{"cilium.io", "crd.projectcalico.org", "projectcalico.org"}
+
+// tierName is the group with dashes, as stores and pods may be called.
+func tierName(group string) string { return strings.ReplaceAll(group, ".", "-") }
 
 // compare says what a change did.
 func (m *model) compare(c change, after *model) WhatIf {
@@ -156,49 +150,85 @@ func (m *model) compare(c change, after *model) WhatIf {
 	w.MainWrites, _ = after.figure("store.main.writes")
 	w.HeapPerApiserver, _ = after.figure("apiserver.heap")
 	w.ResidentTotal, _ = after.figure("resident.total")
-	var helps, hurts []string
-	for i, a := range Axes {
-		b, n := m.pressures[i].Value, after.pressures[i].Value
-		step := fmt.Sprintf("%s %.2f to %.2f", a, b, n)
-		switch {
-		case b-n >= noticeable*b && b > 0:
-			helps = append(helps, step)
-			w.Advised = w.Advised || a == m.binding
-		case n-b >= noticeable*max(b, n) && n > 0:
-			hurts = append(hurts, step)
-		}
-	}
-	w.Verdict = m.verdict(c, after, helps, hurts, w.Advised)
+	relief := m.relief(after)
+	w.Advised = relief && m.wantsLayout()
+	w.Verdict = m.verdict(c, after, relief)
 	return w
 }
 
-func (m *model) verdict(c change, after *model, helps, hurts []string, advised bool) string {
-	var parts []string
-	switch {
-	case len(helps) > 0 && advised:
-		parts = append(parts, "helps "+strings.Join(helps, ", "))
-	case len(helps) > 0:
-		parts = append(parts, "no relief for "+string(m.binding)+"; lowers "+strings.Join(helps, ", "))
-	default:
-		parts = append(parts, "no relief for "+string(m.binding))
+// relief reports whether the binding axis' pressure falls noticeably.
+func (m *model) relief(after *model) bool {
+	b, n := m.worst().Value, after.pressures[slices.Index(Axes, m.binding)].Value
+	return b > 0 && b-n >= noticeable*b
+}
+
+// wantsLayout is false where no change of layout is called for: where there is
+// no trouble, or one that no layout mends.
+func (m *model) wantsLayout() bool {
+	switch m.class {
+	case comfortably, slowDisk, runaway, dataplane:
+		return false
 	}
-	if len(hurts) > 0 {
-		parts = append(parts, "raises "+strings.Join(hurts, ", "))
+	return true
+}
+
+// verdict says in a few words what a change does: to the binding axis, to the
+// others, to memory and to the main etcd.
+func (m *model) verdict(c change, after *model, relief bool) string {
+	parts := []string{m.onBinding(after, relief)}
+	for i, a := range Axes {
+		b, n := m.pressures[i].Value, after.pressures[i].Value
+		if a == m.binding || max(b, n) < worthSaying {
+			continue
+		}
+		switch {
+		case b-n >= noticeable*b:
+			parts = append(parts, fmt.Sprintf("lowers %s %.2f to %.2f", a, b, n))
+		case n-b >= noticeable*n:
+			parts = append(parts, fmt.Sprintf("raises %s %.2f to %.2f", a, b, n))
+		}
 	}
-	if d := after.resident.value - m.resident.value; d >= 0.01*gib {
-		parts = append(parts, fmt.Sprintf("+%.1f GiB resident", d/gib))
-	} else if -d >= 0.01*gib {
-		parts = append(parts, fmt.Sprintf("-%.1f GiB resident", -d/gib))
+	if d := after.resident.value - m.resident.value; math.Abs(d) >= 0.05*gib {
+		parts = append(parts, fmt.Sprintf("%+.1f GiB resident", d/gib))
 	}
 	before, _ := m.figure("store.main.writes")
 	now, _ := after.figure("store.main.writes")
-	if d := before.Value - now.Value; d >= noticeable*before.Value && d > 0 {
+	if d := before.Value - now.Value; d >= 1 && d >= noticeable*before.Value {
 		parts = append(parts, fmt.Sprintf("%.0f writes/s off the main etcd", d))
 	}
 	if c.name == "longer-lease" {
 		parts = append(parts, "a dead node is noticed after 200 s")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// worthSaying is the pressure below which an axis' change is not worth words.
+const worthSaying = 0.1
+
+// onBinding is the part of a verdict about the binding axis. Where its nearest
+// ceiling stays, a ceiling behind it may still fall.
+func (m *model) onBinding(after *model, relief bool) string {
+	i := slices.Index(Axes, m.binding)
+	b, n := m.pressures[i], after.pressures[i]
+	switch {
+	case relief && m.wantsLayout():
+		return fmt.Sprintf("helps %s %.2f to %.2f", m.binding, b.Value, n.Value)
+	case relief:
+		return fmt.Sprintf("not called for (%s %.2f to %.2f)", m.binding, b.Value, n.Value)
+	case n.Value-b.Value >= noticeable*b.Value && n.Value >= worthSaying:
+		return fmt.Sprintf("no relief: raises %s %.2f to %.2f", m.binding, b.Value, n.Value)
+	}
+	text := "no relief for " + string(m.binding)
+	for _, r := range b.Ratios {
+		if r.Value < worthSaying {
+			break
+		}
+		j := slices.IndexFunc(n.Ratios, func(x Figure) bool { return x.ID == r.ID })
+		if j >= 0 && r.Value-n.Ratios[j].Value >= noticeable*r.Value {
+			return fmt.Sprintf("%s (%s stays; %s %.2f to %.2f)", text, b.Limit, r.Label, r.Value, n.Ratios[j].Value)
+		}
+	}
+	return text
 }
 
 func (m *model) figure(id string) (Figure, bool) {

@@ -31,7 +31,6 @@ func (m *maker) rolloutHosts() {
 	m.stepSharding()
 	m.stepsAggregated()
 	m.stepDeleteOrphans()
-	m.stepRehearse()
 }
 
 func (m *maker) kubeadm() bool { return m.target.Platform == target.Kubeadm }
@@ -111,30 +110,6 @@ func (m *maker) copied() string {
 		files = append(files, "scheduler.yaml")
 	}
 	return strings.Join(files, " ")
-}
-
-// stepStartStore grows an etcd host by host: a cluster that waits for all its
-// members cannot answer before the last one is there.
-func (m *maker) stepStartStore(s Store) {
-	first := s.Members[0]
-	step := Step{
-		Title:  "Start the etcd " + s.Name + ", member by member",
-		Why:    "An apiserver that is told of a store which does not answer never becomes ready, so the store comes before the route.",
-		Check:  m.etcdctl(s, first, "endpoint health --cluster"),
-		Expect: plural(len(s.Members), "healthy endpoint"),
-		Hazard: "Two members that are added at once can leave the cluster without a majority: add one, wait until it is ready, then the next.",
-		Undo:   "Remove " + etcdFile(s) + " from " + manifestsDir + " on each host; nothing uses the store yet.",
-	}
-	for i, host := range s.Members {
-		if i > 0 {
-			peer := "https://" + hostPort(m.address(host), s.PeerPort)
-			step.Commands = append(step.Commands, m.etcdctl(s, first, "member add "+host+" --peer-urls="+peer))
-		}
-		step.Commands = append(step.Commands,
-			m.scp("manifests/"+host+"/"+etcdFile(s), host, manifestsDir+"/"),
-			"kubectl -n kube-system wait --for=condition=Ready pod/"+etcdPod(s, host)+" --timeout=180s")
-	}
-	m.step(step)
 }
 
 func etcdFile(s Store) string { return "etcd-" + s.Name + ".yaml" }

@@ -71,32 +71,6 @@ func (m *maker) stepDeleteOrphans() {
 	})
 }
 
-// stepRehearse is for stores in memory: their members do not come back by
-// themselves.
-func (m *maker) stepRehearse() {
-	for _, s := range m.extraStores() {
-		if s.Durability != "ephemeral" || len(s.Members) < 2 {
-			continue
-		}
-		host, other := s.Members[len(s.Members)-1], s.Members[0]
-		peer := "https://" + hostPort(m.address(host), s.PeerPort)
-		m.step(Step{
-			Title: "Rehearse the restart of a host with a member of " + s.Name,
-			Why: "Its data is in memory: after a restart the member comes back empty, and an etcd that was told of its former self must not be taken in again as such. " +
-				"It has to be removed and added, each time a host restarts. Better now than when two hosts are down.",
-			Commands: []string{
-				m.ssh(host, "mv "+manifestsDir+"/"+etcdFile(s)+" "+hostDir+"/"),
-				m.etcdctl(s, other, "member remove $("+m.etcdctl(s, other, "member list")+" | grep \", "+host+",\" | cut -d, -f1)"),
-				m.etcdctl(s, other, "member add "+host+" --peer-urls="+peer),
-				m.scp("manifests-steady/"+host+"/"+etcdFile(s), host, manifestsDir+"/"),
-			},
-			Check:  m.etcdctl(s, other, "endpoint health --cluster"),
-			Expect: plural(len(s.Members), "healthy endpoint"),
-			Hazard: "When all members restart together the store is empty: every lease is made anew. Then restart the apiservers, and after them controller managers and schedulers, whose watches are deaf otherwise.",
-		})
-	}
-}
-
 // stepKubelets changes nodes, a part of them at a time, and last: a longer
 // lease before the longer grace period would have nodes NotReady.
 func (m *maker) stepKubelets() {

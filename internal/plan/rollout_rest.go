@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ func (m *maker) stepsControllerGroups() {
 		s := Step{
 			Title:  "Start the controller managers of the group " + g.Name,
 			Why:    "The first controller manager no longer runs these: from its restart to here nobody does, and nobody does so twice.",
-			Check:  "kubectl -n kube-system get lease " + name + " -o jsonpath={.spec.holderIdentity},{.spec.renewTime}",
+			Check:  "kubectl -n kube-system get lease " + name + " -o jsonpath='{.spec.holderIdentity},{.spec.renewTime}'",
 			Expect: "one holder, renewed within the last seconds",
 			Hazard: "Alert on the age of this lease: a group without a process is not noticed otherwise.",
 			Undo:   "Remove the manifests, then give the first controller manager its controllers back.",
@@ -32,14 +33,21 @@ func (m *maker) stepSharding() {
 	if s == nil {
 		return
 	}
+	var checks []string
+	for _, h := range m.plan.ControlPlane.Hosts {
+		server := ""
+		if h.Address != "" && !m.kops() {
+			server = " --server=https://" + hostPort(h.Address, m.plan.Tiers[0].Port)
+		}
+		checks = append(checks, "kubectl"+server+" get --raw '/api/v1/configmaps?limit=1&shardSelector="+url.QueryEscape(s.Ranges[0].Selector)+"'")
+	}
 	m.step(Step{
-		Title:    "See that every apiserver filters",
-		Why:      "One without the gate ignores the selector and sends everything, so that each shard would act on every object.",
-		Check:    "kubectl get --raw '/api/v1/configmaps?limit=1&shardSelector=" + url.QueryEscape(s.Ranges[0].Selector) + "'",
-		Expect:   "shardInfo in the metadata of the list, from each apiserver",
-		Commands: []string{},
-		Hazard:   "For custom resources shardInfo is not sent back even where the filter works: a client has to count.",
-		Undo:     "Turn sharding off in the clients first, the gate after.",
+		Title:  "See that every apiserver filters",
+		Why:    "One without the gate ignores the selector and sends everything, so that each shard would act on every object.",
+		Check:  strings.Join(slices.Compact(checks), " && "),
+		Expect: "shardInfo in the metadata of each list",
+		Hazard: "For custom resources shardInfo is not sent back even where the filter works: a client has to count.",
+		Undo:   "Turn sharding off in the clients first, the gate after.",
 	})
 }
 

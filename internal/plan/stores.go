@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubeseams/seams/internal/estimate"
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/profile"
 	"github.com/kubeseams/seams/internal/target"
@@ -197,6 +198,7 @@ func (m *maker) judgeStores() {
 			Fix:     "use an odd number of control-plane hosts",
 		})
 	}
+	m.judgeEvents()
 	extra := m.plan.Stores[1:]
 	if disks := m.profile.ControlPlane.EtcdDisks; m.durable() > max(1, disks) {
 		m.say(finding.Finding{
@@ -230,6 +232,30 @@ func (m *maker) judgeStores() {
 		}
 	}
 }
+
+// judgeEvents says which TTL lets Events fit into their own etcd.
+func (m *maker) judgeEvents() {
+	events, ok := m.plan.Store(m.settings.Routes[eventsRoute])
+	if !ok {
+		return
+	}
+	// The estimate has one quota for all stores; this one may have its own.
+	estimated := cmp.Or(m.recipe.Layout.QuotaGiB, m.profile.ControlPlane.EtcdQuotaGiB)
+	ratio := m.estimate.Measures[estimate.Churn]["eventDatabaseRatio"].Value * float64(bytes(estimated)) / float64(events.QuotaBytes)
+	if ratio <= eventsShare {
+		return
+	}
+	ttl := m.profile.Churn.Events.TTLSeconds
+	m.say(finding.Finding{
+		Code: "events-ttl-too-long", Severity: finding.Warning, Path: "churn.events.ttlSeconds",
+		Message: fmt.Sprintf("Events kept for %d s take %.2f of the quota of their etcd", ttl, ratio),
+		Fix:     fmt.Sprintf("keep them for %d s or less, write fewer (kubelet eventRecordQPS, EventRateLimit admission) or smaller ones", max(60, int(float64(ttl)*eventsShare/ratio))),
+	})
+}
+
+// eventsShare of a quota is what Events may take: beyond it one late compaction
+// fills the etcd, and Events cannot be written until it is compacted by hand.
+const eventsShare = 0.6
 
 // durable counts the etcds of a host that wait for its disks.
 func (m *maker) durable() int {

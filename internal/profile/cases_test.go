@@ -2,8 +2,10 @@ package profile
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,12 +77,15 @@ func TestExamples(t *testing.T) {
 		digests[name] = got[0].Digest
 	}
 	got, found, err := l.Load(context.Background(), Options{Path: "../../recipes/examples"})
-	if err != nil || len(got) != len(digests) || len(found) > 0 {
+	if err != nil || len(found) > 0 {
 		t.Fatalf("the package: %d profiles, %v\n%s", len(got), err, lines(found))
 	}
 	for _, p := range got {
-		if digests[p.Profile.Name] != p.Digest {
-			t.Errorf("%s has another digest in the package than alone", p.Profile.Name)
+		if digests[p.Profile.Name] == p.Digest {
+			delete(digests, p.Profile.Name)
 		}
+	}
+	if len(digests) > 0 {
+		t.Errorf("the package lacks %v", slices.Sorted(maps.Keys(digests)))
 	}
 }

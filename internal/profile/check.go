@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,9 +33,12 @@ func (c *checker) check() (v cue.Value, ok bool) {
 	if c.root.kind != kindObject {
 		fix := ""
 		if c.root.kind == kindList {
-			fix = `write each profile as a document of its own, separated by "---"`
+			fix = "write one profile in each file"
+			if c.format == YAML {
+				fix = `write each profile as a document of its own, separated by "---"`
+			}
 		}
-		c.add(CodeWrongType, c.root.line, nil, "want one profile, an object; got "+c.root.got(false), fix)
+		c.addAt(c.root, CodeWrongType, nil, "want one profile, an object; got "+c.root.got(false), fix)
 		return v, false
 	}
 	c.work = c.root
@@ -55,7 +59,7 @@ func (c *checker) check() (v cue.Value, ok bool) {
 	}
 	// What is left may still be wrong in meaning.
 	if v.Validate(cue.Concrete(true)) == nil {
-		if p, err := decode(v); err == nil {
+		if p, err := decode(v, c.shape); err == nil {
 			c.validate(p, c.place, c.cut)
 		}
 	}
@@ -76,7 +80,7 @@ func (c *checker) names(n *node, s *shape, p fieldPath) {
 				c.names(f.value, sub, p.field(f.name))
 				continue
 			}
-			c.add(CodeUnknownField, f.line, p.field(f.name), fmt.Sprintf("unknown field %q", f.name), suggestField(f.name, s))
+			c.addAt(f.value, CodeUnknownField, p.field(f.name), fmt.Sprintf("unknown field %q", f.name), suggestField(f.name, s))
 			c.replace(p.field(f.name), nil)
 		}
 		for _, f := range s.fields {
@@ -95,7 +99,7 @@ func (c *checker) missing(n *node, p fieldPath, f shapeField) {
 	} else if inner := f.requiredNames(); len(inner) > 0 {
 		fix += " with " + strings.Join(inner, ", ")
 	}
-	c.add(CodeMissingField, n.line, at, "required field is missing", fix)
+	c.addAt(n, CodeMissingField, at, "required field is missing", fix)
 	c.replace(at, f.filler(len(c.cut)+1))
 }
 
@@ -151,8 +155,8 @@ func (c *checker) explain(err error) (progress bool) {
 		found, _ := c.work.at(p)
 		s := c.shape.at(p)
 		if found == nil || s == nil {
-			_, line := c.place(p)
-			c.add(CodeConflict, line, p, cueMessage(e), "")
+			_, near := c.root.at(p)
+			c.addAt(near, CodeConflict, p, cueMessage(e), "")
 		} else {
 			c.value(found, s, p)
 		}
@@ -177,18 +181,21 @@ func (c *checker) substitute(s *shape, p fieldPath) *node {
 	if s == nil || len(p) == 0 {
 		return nil
 	}
-	last := p[len(p)-1]
-	if last.name == "" {
+	if p[len(p)-1].name == "" || c.required(p) {
 		return s.filler(len(c.cut) + 1)
 	}
-	if parent := c.shape.at(p[:len(p)-1]); parent != nil {
-		for _, f := range parent.fields {
-			if f.name == last.name && f.required {
-				return s.filler(len(c.cut) + 1)
-			}
-		}
-	}
 	return nil
+}
+
+// required reports whether the schema insists on a field.
+func (c *checker) required(p fieldPath) bool {
+	if len(p) == 0 {
+		return true
+	}
+	parent := c.shape.at(p[:len(p)-1])
+	return parent != nil && slices.ContainsFunc(parent.fields, func(f shapeField) bool {
+		return f.name == p[len(p)-1].name && f.required
+	})
 }
 
 // value says what is wrong with one value, and what the schema wants.
@@ -197,7 +204,7 @@ func (c *checker) value(n *node, s *shape, p fieldPath) {
 		return // The error that made it unreadable is reported by itself.
 	}
 	if why, ok := refusals[p.String()+"="+n.text]; ok {
-		c.add(why.code, n.line, p, why.message, why.fix)
+		c.addAt(n, why.code, p, why.message, why.fix)
 		c.findings[len(c.findings)-1].Ref = why.ref
 		return
 	}
@@ -206,9 +213,12 @@ func (c *checker) value(n *node, s *shape, p fieldPath) {
 	switch {
 	case mismatch:
 		code, fix = CodeWrongType, typeFix(n, s)
+		if n.kind == kindNull && !c.required(p) {
+			fix = "leave the field out"
+		}
 	case s.kind == kindList:
 		code = CodeTooMany
-		c.add(code, n.line, p, fmt.Sprintf("want %s, got %d", s.want(), len(n.items)), "")
+		c.addAt(n, code, p, fmt.Sprintf("want %s, got %d", s.want(), len(n.items)), "")
 		return
 	case len(s.leaf.enum) > 0:
 		code = CodeNotOneOf
@@ -221,7 +231,7 @@ func (c *checker) value(n *node, s *shape, p fieldPath) {
 	if fix == "" && s.leaf.fallback != "" && len(s.leaf.enum) == 0 {
 		fix = "leave it out for the default, " + s.leaf.fallback
 	}
-	c.add(code, n.line, p, fmt.Sprintf("want %s; got %s", s.want(), n.got(mismatch)), fix)
+	c.addAt(n, code, p, fmt.Sprintf("want %s; got %s", s.want(), n.got(mismatch)), fix)
 }
 
 // refusal is why the schema refuses one value in particular.
@@ -243,9 +253,7 @@ func (k kind) fits(want kind) bool {
 
 func typeFix(n *node, s *shape) string {
 	switch {
-	case n.kind == kindNull:
-		return "leave the field out"
-	case s.kind == kindString && (n.kind == kindInt || n.kind == kindNumber || n.kind == kindBool):
+	case s.kind == kindString && (n.kind == kindInt || n.kind == kindNumber):
 		return fmt.Sprintf("put it in quotes: %q", n.raw)
 	case (s.kind == kindInt || s.kind == kindNumber) && n.kind == kindString:
 		if k, _, err := numberText(n.text); err == nil && k.fits(s.kind) {

@@ -9,45 +9,76 @@ func (r *reader) checkCode(s *source) bool {
 	if s.format != CUE && s.format != Jsonnet {
 		return true
 	}
-	tokens, depth, line := 0, 0, 1
-	for i := 0; i < len(s.data); {
-		b := s.data[i]
-		switch {
-		case b == '\n':
-			line++
-			i++
-			continue
-		case b == ' ' || b == '\t' || b == '\r':
-			i++
-			continue
-		case b == '"':
-			n, lines := stringLength(s.data[i:])
-			i += n
-			line += lines
-		case wordByte(b):
-			for i < len(s.data) && wordByte(s.data[i]) {
-				i++
-			}
-		default:
-			switch b {
-			case '{', '[', '(':
-				depth++
-			case '}', ']', ')':
-				depth--
-			}
-			i++
-		}
-		tokens++
-		if depth > r.limits.Depth {
-			r.add(CodeTooDeep, line, nil, fmt.Sprintf("nested deeper than %d levels", r.limits.Depth), "")
+	c := codeScan{data: s.data, line: 1}
+	for c.next() {
+		if c.depth+c.chain > r.limits.Depth {
+			r.add(CodeTooDeep, c.line, nil, fmt.Sprintf("nested deeper than %d levels", r.limits.Depth), "")
 			return false
 		}
-		if tokens > r.limits.Tokens {
-			r.add(CodeTooLarge, line, nil, fmt.Sprintf("the program has more than %d words and signs", r.limits.Tokens), "write long lists as YAML or JSON")
+		if c.tokens > r.limits.Tokens {
+			r.add(CodeTooLarge, c.line, nil, fmt.Sprintf("the program has more than %d words and signs", r.limits.Tokens), "write long lists as YAML or JSON")
 			return false
 		}
 	}
 	return true
+}
+
+// codeScan counts the words and signs of a program, and how deep they nest:
+// in brackets, and in CUE's chains of fields, a: b: c: 1.
+type codeScan struct {
+	data                       []byte
+	at                         int
+	line, tokens, depth, chain int
+	// last is the sign before the present place.
+	last byte
+}
+
+// next goes on by one word, sign or line; false at the end.
+func (c *codeScan) next() bool {
+	if c.at >= len(c.data) {
+		return false
+	}
+	b := c.data[c.at]
+	switch {
+	case b == ' ' || b == '\t' || b == '\r':
+		c.at++
+		return true
+	case b == '\n':
+		if c.last != ':' {
+			c.chain = 0
+		}
+		c.line++
+		c.at++
+		return true
+	case b == '"':
+		n, lines := stringLength(c.data[c.at:])
+		c.at += n
+		c.line += lines
+	case wordByte(b):
+		for c.at < len(c.data) && wordByte(c.data[c.at]) {
+			c.at++
+		}
+	default:
+		c.sign(b)
+		c.at++
+	}
+	c.tokens++
+	c.last = b
+	return true
+}
+
+func (c *codeScan) sign(b byte) {
+	switch b {
+	case '{', '[', '(':
+		c.depth++
+	case '}', ']', ')':
+		c.depth--
+		c.chain = 0
+	case ',':
+		c.chain = 0
+	case ':':
+		c.chain++
+	}
 }
 
 func wordByte(b byte) bool {

@@ -8,6 +8,8 @@ const (
 	CodeEvaluation = "profile-evaluation"
 	// CodeRunaway is a program stopped for the time or memory it took.
 	CodeRunaway = "profile-runaway"
+	// CodeEvaluatorFailed is a text on which CUE, Jsonnet or a parser panicked.
+	CodeEvaluatorFailed = "profile-evaluator-failed"
 	// CodeTooLarge is a file, or what it expands to, over a limit of size.
 	CodeTooLarge = "profile-too-large"
 	// CodeTooDeep is a file over the limit of nesting.

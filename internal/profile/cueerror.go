@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	stderrors "errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,21 +18,23 @@ import (
 // explainCUE reports everything wrong with one profile of a CUE package: what
 // the checker says about the user's own values, then what is wrong with them
 // before any schema, and then whatever CUE found that neither shows.
-func (c *cueSource) explainCUE(s *schema, p picked, loose map[string]cue.Value, failure error) {
+func (c *cueSource) explainCUE(s *schema, p picked, w cue.Value, loose map[string]cue.Value, failure error) {
 	strict := &cueErrors{source: c, prefix: p.prefix, shape: s.shape, before: len(c.findings)}
+	var tree *node
 	if v, ok := loose[p.name()]; ok {
-		strict.tree = c.node(v, 0)
-		check := &checker{schema: s, reader: c.reader, root: strict.tree}
+		tree = c.node(v, 0)
+		check := &checker{schema: s, reader: c.reader, root: tree}
 		check.check()
 		if err := v.Validate(); err != nil {
 			// A value that leans on the schema's defaults has errors of its own here.
 			strict.add(err, func(q fieldPath) bool { return strict.among(failure, q) })
 		}
 	}
-	strict.add(failure, nil)
-	if strict.tree != nil {
-		strict.opaque(strict.tree, nil)
+	strict.add(failure, func(q fieldPath) bool { return len(q) > 0 })
+	if tree != nil {
+		strict.opaque(tree, nil, w)
 	}
+	strict.add(failure, nil)
 }
 
 // cueErrors turns CUE's errors into findings, those aside whose place a
@@ -40,9 +43,8 @@ type cueErrors struct {
 	source *cueSource
 	prefix []string
 	before int
-	// shape and tree are nil for errors that no profile can be held against.
+	// shape is nil for errors that no profile can be held against.
 	shape *shape
-	tree  *node
 }
 
 // covered reports whether a finding is about the place, a part of it, or what
@@ -61,72 +63,93 @@ func (c *cueErrors) among(err error, p fieldPath) bool {
 	})
 }
 
-// add makes findings of the errors that pass the filter.
+// add makes findings of the errors that pass the filter, one for each place.
 func (c *cueErrors) add(err error, filter func(fieldPath) bool) {
-	var out []finding.Finding
+	type ranked struct {
+		finding.Finding
+		rank int
+	}
+	var out []ranked
 	for _, e := range errors.Errors(err) {
 		p := cuePath(e.Path(), c.prefix)
-		if c.covered(p) || filter != nil && !filter(p) {
+		if stderrors.Is(e, errReported) || c.covered(p) || filter != nil && !filter(p) {
 			continue
 		}
-		f := c.finding(e, p)
-		out = append(out, f)
+		f, rank := c.finding(e, p)
+		if len(p) == 0 && f.Line == 0 && len(c.source.findings) > c.before {
+			continue // It sums up what was said with a place already.
+		}
+		out = append(out, ranked{f, rank})
 	}
-	slices.SortStableFunc(out, func(a, b finding.Finding) int {
-		// What sums up other errors about a place is only wanted alone.
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(emptyDisjunction(a), emptyDisjunction(b)))
+	slices.SortStableFunc(out, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.rank, b.rank))
 	})
 	// A failed choice or a cycle is reported from each of its ends.
-	out = slices.CompactFunc(out, func(a, b finding.Finding) bool {
+	out = slices.CompactFunc(out, func(a, b ranked) bool {
 		return a.Path == b.Path && (a.Path != "" || a.Line == b.Line && a.Message == b.Message)
 	})
-	c.source.findings = append(c.source.findings, out...)
+	for _, f := range out {
+		c.source.findings = append(c.source.findings, f.Finding)
+	}
 }
 
-func emptyDisjunction(f finding.Finding) int {
-	return strings.Count(f.Message, "errors in empty disjunction")
-}
-
-// finding words one error.
-func (c *cueErrors) finding(e errors.Error, p fieldPath) finding.Finding {
+// finding words one error. Of several about one place, the one of least rank
+// says most.
+func (c *cueErrors) finding(e errors.Error, p fieldPath) (f finding.Finding, rank int) {
 	code, msg, fix := classify(e)
-	f := finding.Finding{Code: code, Severity: finding.Error, File: c.source.file, Path: p.String(), Message: msg, Fix: fix}
+	f = finding.Finding{Code: code, Severity: finding.Error, File: c.source.file, Path: p.String(), Message: msg, Fix: fix}
 	if file, line := c.source.errorPos(e); line > 0 {
 		f.File, f.Line = file, line
 	}
-	if c.tree == nil {
-		return f
+	s := c.shape.at(p)
+	if s == nil || s.kind == kindObject || s.kind == kindList {
+		return f, 1
 	}
-	// The tree takes 1e4 for the integer it is; CUE does not.
-	if n, _ := c.tree.at(p); n != nil && n.kind == kindInt && code == CodeConflict {
-		if s := c.shape.at(p); s != nil && s.kind == kindInt && n.raw != n.text {
-			f.Code, f.Message, f.Fix = CodeWrongType, fmt.Sprintf("want %s; got the number %s, which CUE does not take for an integer", s.want(), n.raw), "write "+n.text
+	if value, ok := refused(e, s); ok {
+		f.Code, f.Message, f.Fix = CodeOutOfBounds, fmt.Sprintf("want %s; got %s", s.want(), value), ""
+		if s.kind == kindString {
+			f.Code = CodeBadFormat
 		}
+		// CUE takes 1e4 for no integer.
+		if k, text, err := numberText(value); err == nil && text != value && code == CodeConflict && k == kindInt && s.kind == kindInt {
+			f.Code, f.Fix = CodeWrongType, "write "+text
+		}
+		return f, 0
 	}
-	return f
+	return f, 1 + strings.Count(msg, "errors in empty disjunction")
 }
 
-// opaque reports values that could not be computed, where nothing said why.
-func (c *cueErrors) opaque(n *node, p fieldPath) {
-	if n.kind == kindOpaque && !c.covered(p) {
-		c.source.add(CodeIncomplete, n.line, p, "no value can be computed here", "write a value")
+// opaque reports values that could not be computed, not with the schema's
+// defaults either, where nothing said why.
+func (c *cueErrors) opaque(n *node, p fieldPath, strict cue.Value) {
+	if n.kind == kindOpaque && !c.covered(p) && strict.LookupPath(p.selectors()).Validate(cue.Concrete(true)) != nil {
+		msg := "no value can be computed here"
+		if n.raw != "" {
+			msg = "the value is left open: " + n.raw
+		}
+		c.source.addAt(n, CodeIncomplete, p, msg, "write a value")
 	}
 	for _, f := range n.fields {
-		c.opaque(f.value, p.field(f.name))
+		c.opaque(f.value, p.field(f.name), strict)
 	}
 	for i, e := range n.items {
-		c.opaque(e, p.elem(i))
+		c.opaque(e, p.elem(i), strict)
 	}
 }
 
-// errorPos is the first place in the user's text that an error names.
-func (c *cueSource) errorPos(e errors.Error) (string, int) {
+// errorPos is the first place in the user's text that an error names; for a
+// value, in the input itself rather than in what it imports.
+func (c *cueSource) errorPos(e errors.Error) (file string, line int) {
 	for _, pos := range append(e.InputPositions(), e.Position()) {
-		if file, line := c.userPos(pos); line > 0 {
-			return file, line
+		f, l := c.userPos(pos)
+		if l > 0 && len(e.Path()) > 0 && slices.ContainsFunc(c.files, func(t cueText) bool { return t.name == f }) {
+			return f, l
+		}
+		if l > 0 && line == 0 {
+			file, line = f, l
 		}
 	}
-	return "", 0
+	return file, line
 }
 
 // userPos is a position if it is in the user's text, not in our schemas.
@@ -140,6 +163,7 @@ func (c *cueSource) userPos(pos token.Pos) (string, int) {
 
 var (
 	conflicting = regexp.MustCompile(`conflicting values (.*?) and (.*?)( \(mismatched types .*\))?$`)
+	invalid     = regexp.MustCompile(`invalid value (.*?) \((out of bound|does not satisfy) `)
 	notFound    = regexp.MustCompile(`reference "(.*)" not found`)
 	openValue   = regexp.MustCompile(`incomplete value (.*)`)
 )
@@ -156,7 +180,7 @@ func classify(e errors.Error) (code, msg, fix string) {
 		return CodeEvaluation, "the value is defined by itself: " + msg, "break the cycle with a value"
 	}
 	if m := notFound.FindStringSubmatch(msg); m != nil {
-		return CodeEvaluation, fmt.Sprintf("%q is not defined here", m[1]), "a string needs quotes; a file of a package is loaded with the others by naming the directory"
+		return CodeEvaluation, fmt.Sprintf("%q is not defined here", m[1]), "put a string in quotes; to load all files of a package, name its directory"
 	}
 	if m := openValue.FindStringSubmatch(msg); m != nil {
 		return CodeIncomplete, "the value is left open: " + m[1], "write a value"
@@ -170,12 +194,42 @@ func classify(e errors.Error) (code, msg, fix string) {
 	return CodeEvaluation, msg, ""
 }
 
+// refused is the value of the user's that an error holds against the schema,
+// as CUE text.
+func refused(e errors.Error, s *shape) (value string, ok bool) {
+	msg := cueMessage(e)
+	if m := invalid.FindStringSubmatch(msg); m != nil {
+		return m[1], true
+	}
+	m := conflicting.FindStringSubmatch(msg)
+	if m == nil || !slices.ContainsFunc(append(e.InputPositions(), e.Position()), fromSchema) {
+		return "", false
+	}
+	for _, v := range m[1:3] {
+		if v != s.leaf.fallback && !slices.Contains([]string{"int", "number", "string", "bool"}, v) && !slices.Contains(s.leaf.enum, strings.Trim(v, `"`)) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+func fromSchema(p token.Pos) bool { return strings.HasPrefix(p.Filename(), module+"/") }
+
 // cueMessage is an error's own text on one line, without its path.
 func cueMessage(e errors.Error) string {
 	format, args := e.Msg()
 	msg := fmt.Sprintf(format, args...)
-	if msg == "" {
-		msg = e.Error()
+	// A failed import or call wraps the reason.
+	if inner := stderrors.Unwrap(e); inner != nil {
+		reason := inner.Error()
+		if deeper, ok := inner.(errors.Error); ok {
+			reason = cueMessage(deeper)
+		}
+		if msg == "" || msg == "import failed" {
+			msg = reason
+		} else if !strings.Contains(msg, reason) {
+			msg += ": " + reason
+		}
 	}
 	msg, _, _ = strings.Cut(msg, "\n")
 	if r := []rune(msg); len(r) > 240 {
@@ -214,6 +268,8 @@ func (c *cueSource) node(v cue.Value, depth int) *node {
 		n.kind = kindOpaque
 		if v.IsConcrete() {
 			n.scalar(v)
+		} else if v.Err() == nil {
+			n.raw = fmt.Sprint(v)
 		}
 	}
 	return n

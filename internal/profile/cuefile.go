@@ -1,9 +1,11 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,9 +13,8 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
-	"cuelang.org/go/cue/errors"
+	cueerrors "cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/parser"
-	"cuelang.org/go/cue/token"
 )
 
 // cueSource is the text of one CUE package: a single file, or the files of a
@@ -24,62 +25,110 @@ type cueSource struct {
 	// dir is the absolute directory, name how messages call the package.
 	dir, name string
 	files     []cueText
+	// whole is set when the input is a directory rather than a file.
+	whole bool
 	// module is the user's own CUE module around the files, nil without one.
 	module *userModule
 }
 
 type cueText struct {
 	name string // as messages show it
-	base string
 	data []byte
 }
 
 // cueFile reads the profiles of one CUE file or stream.
 func (r *reader) cueFile(s *source) error {
 	src := &cueSource{reader: r, name: s.name, dir: r.loader.Dir}
-	src.files = []cueText{{s.name, path.Base(s.name), s.data}}
+	src.files = []cueText{{s.name, s.data}}
 	if s.path != "" {
 		src.dir = path.Dir(s.path)
-		src.files[0].base = path.Base(s.path)
 	}
 	return src.load(s.path != "")
 }
 
 // cuePackage reads the profiles of the CUE package in a directory.
 func (r *reader) cuePackage(s *source) error {
-	entries, err := fs.ReadDir(r.loader.FS, fsName(s.path))
-	if err != nil {
-		return plainPathError(s.name, err)
+	src := &cueSource{reader: r, name: s.name, dir: s.path, whole: true}
+	var err error
+	if src.files, err = src.texts(s.path); err != nil {
+		return err
 	}
-	src := &cueSource{reader: r, name: s.name, dir: s.path}
-	for _, e := range entries {
-		base := e.Name()
-		// What the cue command leaves out of a package.
-		if e.IsDir() || path.Ext(base) != ".cue" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") ||
-			strings.HasSuffix(base, "_tool.cue") || strings.HasSuffix(base, "_test.cue") {
-			continue
-		}
-		part, err := r.loader.open(Options{Path: path.Join(s.name, base), Format: CUE})
-		if err != nil {
-			return err
-		}
-		r.file = part.name
-		if part.tooLarge {
-			r.add(CodeTooLarge, 0, nil, fmt.Sprintf("the file is larger than %d bytes", r.limits.FileBytes), "")
-			return nil
-		}
-		if !r.checkText(part.data) || !r.checkCode(part) {
-			return nil
-		}
-		src.files = append(src.files, cueText{part.name, base, part.data})
+	if len(r.findings) > 0 {
+		return nil
 	}
-	r.file = s.name
 	if len(src.files) == 0 {
 		r.add(CodeEmpty, 0, nil, "there is no CUE file in the directory", "name a file, or the directory of a CUE package")
 		return nil
 	}
 	return src.load(true)
 }
+
+// texts reads the CUE files of a directory that the cue command would take for
+// part of a package; a directory that is not there has none.
+func (c *cueSource) texts(dir string) ([]cueText, error) {
+	entries, err := fs.ReadDir(c.loader.FS, fsName(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, plainPathError(c.show(dir), err)
+	}
+	var out []cueText
+	for _, e := range entries {
+		base := e.Name()
+		if e.IsDir() || path.Ext(base) != ".cue" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") ||
+			strings.HasSuffix(base, "_tool.cue") || strings.HasSuffix(base, "_test.cue") {
+			continue
+		}
+		name := c.show(path.Join(dir, base))
+		part, err := c.loader.open(Options{Path: path.Join(dir, base), Format: CUE})
+		if err != nil {
+			return nil, err
+		}
+		if err := c.checkPart(part, name); err != nil {
+			return nil, err
+		}
+		out = append(out, cueText{name, part.data})
+	}
+	return out, nil
+}
+
+// checkPart holds a file to the limits; what is wrong with it is a finding of
+// that file, and an error for whoever needs the file.
+func (c *cueSource) checkPart(part *source, name string) error {
+	part.name = name
+	file, before := c.file, len(c.findings)
+	c.file = name
+	defer func() { c.file = file }()
+	if part.tooLarge {
+		c.add(CodeTooLarge, 0, nil, fmt.Sprintf("the file is larger than %d bytes", c.limits.FileBytes), "")
+	} else if c.checkText(part.data) {
+		c.checkCode(part)
+	}
+	if len(c.findings) > before {
+		return errReported
+	}
+	return nil
+}
+
+// errReported stands for a problem that is among the findings already.
+var errReported = errors.New("reported")
+
+// show is the name a user knows a file by: spelled like the input for what
+// lies beneath it, relative to the working directory otherwise.
+func (c *cueSource) show(abs string) string {
+	if rest, ok := strings.CutPrefix(abs, c.dir+"/"); ok && c.whole {
+		return path.Join(c.name, rest)
+	}
+	if rel, err := filepath.Rel(c.loader.Dir, abs); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return abs
+}
+
+// packageCost is how many data files a CUE package counts for in the growth of
+// a context: the package's own syntax stays in it as well.
+const packageCost = 12
 
 // load evaluates the package against the schema, and where that fails once
 // more without the schema, to see the user's own values.
@@ -94,6 +143,7 @@ func (c *cueSource) load(onDisk bool) error {
 	if err != nil {
 		return err
 	}
+	s.uses += packageCost
 	v, err := c.build(s.ctx, false)
 	if err != nil {
 		(&cueErrors{source: c, before: len(c.findings)}).add(err, nil)
@@ -108,15 +158,18 @@ func (c *cueSource) load(onDisk bool) error {
 		w := s.profile.Unify(p.value)
 		failure := w.Validate(cue.Concrete(true))
 		if failure == nil {
-			if err := c.keep(w, p.source(c.name, len(picks)), c.placeIn(p.value)); err != nil {
-				return err
+			var got *Profile
+			if got, failure = decode(w, s.shape); failure == nil {
+				if err := c.keep(got, p.source(c.name, len(picks)), c.placeIn(p.value)); err != nil {
+					return err
+				}
+				continue
 			}
-			continue
 		}
 		if loose == nil {
 			loose = c.loosePicks(s.shape)
 		}
-		c.explainCUE(s, p, loose, failure)
+		c.explainCUE(s, p, w, loose, failure)
 	}
 	return nil
 }
@@ -137,54 +190,32 @@ func (c *cueSource) build(ctx *cue.Context, loose bool) (cue.Value, error) {
 
 // instance parses the files and resolves their imports.
 func (c *cueSource) instance(loose bool) (*build.Instance, error) {
-	if c.module != nil {
-		return c.moduleInstance(loose)
-	}
-	var imports build.LoadFunc = func(pos token.Pos, p string) *build.Instance {
-		return c.importEmbedded(pos, p, loose)
-	}
-	inst := build.NewContext(build.Loader(imports)).NewInstance(c.dir, nil)
-	var syntax errors.Error
+	res := &imports{cueSource: c, loose: loose, open: map[string]bool{}}
+	res.context = build.NewContext(build.Loader(res.load))
+	inst := res.context.NewInstance(c.dir, nil)
+	var syntax cueerrors.Error
 	for _, f := range c.files {
 		file, err := parser.ParseFile(f.name, f.data)
 		if err != nil {
-			syntax = errors.Append(syntax, errors.Promote(err, ""))
+			syntax = cueerrors.Append(syntax, cueerrors.Promote(err, ""))
+			continue
+		}
+		if excluded(file) {
 			continue
 		}
 		if err := inst.AddSyntax(file); err != nil {
-			syntax = errors.Append(syntax, err)
+			syntax = cueerrors.Append(syntax, err)
 		}
 	}
 	if syntax != nil {
 		return nil, syntax
 	}
+	if c.whole && c.module != nil && c.dir != c.module.root && inst.PkgName != "" {
+		if err := res.addPackage(inst, path.Dir(c.dir), c.module.root, inst.PkgName); err != nil {
+			return nil, err
+		}
+	}
 	return inst, inst.Complete()
-}
-
-// importEmbedded resolves an import of a file that is in no module of its
-// user's: the packages of the embedded module, and CUE's own.
-func (c *cueSource) importEmbedded(pos token.Pos, importPath string, loose bool) *build.Instance {
-	p := ast.ParseImportPath(importPath).Path
-	if !strings.Contains(strings.SplitN(p, "/", 2)[0], ".") {
-		return nil // CUE's standard library, which the evaluator has.
-	}
-	fail := func(err errors.Error) *build.Instance {
-		inst := build.NewContext().NewInstance("", nil)
-		inst.Err = err
-		return inst
-	}
-	dir, ok := strings.CutPrefix(p, module+"/")
-	if !ok {
-		return fail(errors.Newf(pos, "package %q cannot be found: the file is in no CUE module of its own, and seams has only %s/schemas", p, module))
-	}
-	if loose && dir == "schemas" {
-		return c.looseSchemas()
-	}
-	inst, err := c.loader.embedded.instance(dir)
-	if err != nil {
-		return fail(errors.Newf(pos, "package %q cannot be found in %s", dir, module))
-	}
-	return inst
 }
 
 // looseSchemas is our schemas package with every definition open.

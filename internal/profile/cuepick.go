@@ -35,18 +35,15 @@ func (c *cueSource) pick(v cue.Value, s *shape) ([]picked, bool) {
 	if c.options.Select != "" {
 		return c.pickSelected(v)
 	}
-	if k := kindOf(v); k != kindObject {
-		if k == kindOpaque {
-			// The evaluation's own errors say more.
-			return []picked{{nil, v}}, true
-		}
+	k := kindOf(v)
+	if k != kindObject && k != kindOpaque {
 		c.add(CodeWrongType, c.lineOf(v), nil, "want a profile, an object; got "+k.String(), "")
 		return nil, false
 	}
 	var fields, definitions []picked
 	it, err := v.Fields(cue.Definitions(true))
 	if err != nil {
-		return []picked{{nil, v}}, true
+		return []picked{{nil, v}}, true // The evaluation's own errors say more.
 	}
 	whole := false
 	for it.Next() {
@@ -63,7 +60,11 @@ func (c *cueSource) pick(v cue.Value, s *shape) ([]picked, bool) {
 	}
 	switch {
 	case whole || len(fields) == 0 && len(definitions) != 1:
-		if len(fields) == 0 {
+		if len(definitions) > 1 {
+			c.add(CodeEmpty, 0, nil, fmt.Sprintf("the file holds %d definitions and no field, and any of them may be the profile", len(definitions)), fmt.Sprintf("select one, such as %q", definitions[0].name()))
+			return nil, false
+		}
+		if len(fields) == 0 && k == kindObject {
 			c.add(CodeEmpty, 0, nil, "there is no profile in the file", `a profile needs at least "name" and "nodes.count"`)
 			return nil, false
 		}

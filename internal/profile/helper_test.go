@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/kubeseams/seams/internal/finding"
 )
@@ -43,15 +42,3 @@ func lines(fs []finding.Finding) string {
 	}
 	return b.String()
 }
-
-// indent takes the common leading tabs off a raw string of a test table.
-func indent(s string) string {
-	var out []string
-	for _, l := range strings.Split(strings.Trim(s, "\n"), "\n") {
-		out = append(out, strings.TrimLeft(l, "\t"))
-	}
-	return strings.TrimSpace(strings.Join(out, "\n"))
-}
-
-// quick are limits for tests of runaways.
-func quick() Limits { return Limits{Time: 300 * time.Millisecond, HeapBytes: 64 << 20} }

@@ -93,7 +93,6 @@ func (j *jsonReader) value(p fieldPath, depth int) *node {
 		out.raw = x.String()
 		if out.kind, out.text, err = numberText(out.raw); err != nil {
 			j.add(CodeSyntax, out.line, p, err.Error(), "")
-			return nil
 		}
 	case json.Delim:
 		if x == '[' {

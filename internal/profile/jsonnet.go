@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,7 +21,6 @@ func (r *reader) jsonnet(s *source) (string, bool) {
 	vm := jsonnet.MakeVM()
 	vm.MaxStack = maxStack
 	vm.SetTraceOut(discard{})
-	vm.ErrorFormatter.SetMaxStackTraceSize(1)
 	dir := r.loader.Dir
 	if s.path != "" {
 		dir = path.Dir(s.path)
@@ -55,21 +55,23 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-var jsonnetPlace = regexp.MustCompile(`^\s*(\S.*?):\(?(\d+):\d+\)?(?:-\(?\d+(?::\d+\)?)?)?\s?(.*)$`)
+// jsonnetPlace is FILE:LINE:COLUMN, each end of a range perhaps in brackets,
+// and what follows.
+var jsonnetPlace = regexp.MustCompile(`^\s*([^\s<].*?):\(?(\d+):\d+\)?(?:-\(?\d+(?::\d+\)?)?)?(?:\s+(.*))?$`)
 
 // jsonnetError makes one finding of an error and the place it happened at.
 func (r *reader) jsonnetError(err error, s *source, imp *importer) {
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
-	code, msg := CodeEvaluation, strings.TrimPrefix(lines[0], "RUNTIME ERROR: ")
-	file, line := s.name, 0
-	if m := jsonnetPlace.FindStringSubmatch(lines[0]); m != nil && msg == lines[0] {
-		// A syntax error starts with its place.
+	msg, atRuntime := strings.CutPrefix(lines[0], "RUNTIME ERROR: ")
+	code, file, line := CodeEvaluation, s.name, 0
+	if m := jsonnetPlace.FindStringSubmatch(msg); m != nil && m[3] != "" {
+		// A syntax error starts with its place; in an import, it is a runtime error.
 		code, msg = CodeSyntax, "not Jsonnet: "+m[3]
 		file = imp.display(m[1], s)
 		line, _ = strconv.Atoi(m[2])
-	} else {
+	} else if atRuntime {
 		for _, l := range lines[1:] {
-			if m := jsonnetPlace.FindStringSubmatch(l); m != nil && !strings.HasPrefix(m[1], "<std>") {
+			if m := jsonnetPlace.FindStringSubmatch(l); m != nil {
 				file = imp.display(m[1], s)
 				line, _ = strconv.Atoi(m[2])
 				break
@@ -80,7 +82,7 @@ func (r *reader) jsonnetError(err error, s *source, imp *importer) {
 	switch {
 	case strings.HasPrefix(msg, "max stack frames exceeded"):
 		code, msg, fix = CodeRunaway, fmt.Sprintf("calls nest deeper than %d", maxStack), "look for a recursion without an end"
-	case strings.HasPrefix(msg, "undefined external variable"):
+	case strings.HasPrefix(msg, "Undefined external variable"):
 		fix = "give it with --ext-str or --ext-code"
 	case strings.Contains(msg, "issing argument"):
 		fix = "give it with --tla-str or --tla-code"
@@ -120,6 +122,9 @@ func (i *importer) display(name string, s *source) string {
 	}
 	if rest, ok := strings.CutPrefix(name, i.roots[0]+"/"); ok {
 		return path.Join(path.Dir(s.name), rest)
+	}
+	if rel, err := filepath.Rel(i.loader.Dir, name); err == nil && path.IsAbs(name) {
+		return filepath.ToSlash(rel)
 	}
 	return name
 }

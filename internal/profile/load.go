@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -61,7 +62,7 @@ type Limits struct {
 	// Depth of nesting. Default: 64; a profile needs 6.
 	Depth int
 	// Tokens of one CUE or Jsonnet file: its parsers and evaluators recurse.
-	// Default: 50,000.
+	// Default: 20,000, some 3,000 lines.
 	Tokens int
 	// Values a YAML document may expand to through aliases. Default: 200,000.
 	Values int
@@ -76,7 +77,7 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	def := Limits{4 << 20, 64, 50_000, 200_000, 10_000, 20 * time.Second, 1 << 30, 250}
+	def := Limits{4 << 20, 64, 20_000, 200_000, 10_000, 20 * time.Second, 1 << 30, 250}
 	set(&l.FileBytes, def.FileBytes)
 	set(&l.Depth, def.Depth)
 	set(&l.Tokens, def.Tokens)
@@ -139,23 +140,31 @@ func (l *Loader) Load(ctx context.Context, o Options) ([]Loaded, []finding.Findi
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &reader{loader: l, limits: l.Limits.withDefaults(), file: src.name, options: o}
+	r := &reader{loader: l, limits: l.Limits.withDefaults(), file: src.name, format: src.format, options: o}
 	// The evaluators of CUE and Jsonnet cannot be interrupted, and go deep
 	// enough to have bugs: they run beside a watch on time and memory.
 	out, err := bounded(ctx, r.limits, func() (result, error) { return r.load(src) })
-	if stop := (*runawayError)(nil); asRunaway(err, &stop) {
-		// The evaluation may still be running on what the loader holds.
-		*l = Loader{FS: l.FS, Dir: l.Dir, Limits: l.Limits}
-		return nil, []finding.Finding{{
-			Code: CodeRunaway, Severity: finding.Error, File: src.name, Message: stop.Error(),
-			Fix: "look for a recursion without an end, or an output without one",
-		}}, nil
-	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("load %s: %w", src.name, err)
+		return l.failed(src, err)
 	}
 	finding.Sort(out.findings)
 	return out.loaded, out.findings, nil
+}
+
+// failed turns the end of an evaluation that did not come to a result into a
+// finding, where the file is to blame.
+func (l *Loader) failed(src *source, err error) ([]Loaded, []finding.Finding, error) {
+	f := finding.Finding{Severity: finding.Error, File: src.name, Message: err.Error()}
+	if stop := (*runawayError)(nil); errors.As(err, &stop) {
+		f.Code, f.Fix = CodeRunaway, "look for a recursion without an end, or an output without one"
+	} else if crash := (*panicError)(nil); errors.As(err, &crash) {
+		f.Code, f.Fix = CodeEvaluatorFailed, "this is a bug in the evaluator or in seams: write the same profile more simply, and please report it"
+	} else {
+		return nil, nil, fmt.Errorf("load %s: %w", src.name, err)
+	}
+	// What the evaluation held may be damaged, or still in use.
+	*l = Loader{FS: l.FS, Dir: l.Dir, Limits: l.Limits}
+	return nil, []finding.Finding{f}, nil
 }
 
 // result is what the reading of one source came to.

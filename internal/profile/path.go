@@ -40,10 +40,11 @@ func (p fieldPath) within(q fieldPath) bool { return len(p) >= len(q) && slices.
 // cuePath turns the path of a CUE error into one of a profile: without the
 // definition and the fields that lead to the profile.
 func cuePath(parts, prefix []string) fieldPath {
-	if len(prefix) > 0 && len(parts) >= len(prefix) && slices.EqualFunc(parts[:len(prefix)], prefix, sameLabel) {
-		parts = parts[len(prefix):]
-	} else if len(parts) > 0 && strings.HasPrefix(parts[0], "#") {
+	if len(parts) > 0 && parts[0] == "#Profile" && (len(prefix) == 0 || prefix[0] != "#Profile") {
 		parts = parts[1:]
+	}
+	if len(parts) >= len(prefix) && slices.EqualFunc(parts[:len(prefix)], prefix, sameLabel) {
+		parts = parts[len(prefix):]
 	}
 	var p fieldPath
 	for _, s := range parts {

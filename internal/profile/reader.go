@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"cuelang.org/go/cue"
 
@@ -17,6 +18,7 @@ type reader struct {
 	limits   Limits
 	options  Options
 	file     string
+	format   Format
 	loaded   []Loaded
 	findings []finding.Finding
 }
@@ -26,6 +28,14 @@ func (r *reader) add(code string, line int, p fieldPath, msg, fix string) {
 	r.findings = append(r.findings, finding.Finding{
 		Code: code, Severity: finding.Error, File: r.file, Line: line, Path: p.String(), Message: msg, Fix: fix,
 	})
+}
+
+// addAt records an error at a node's place.
+func (r *reader) addAt(n *node, code string, p fieldPath, msg, fix string) {
+	r.add(code, n.line, p, msg, fix)
+	if n.file != "" {
+		r.findings[len(r.findings)-1].File = n.file
+	}
 }
 
 func (r *reader) load(s *source) (result, error) {
@@ -108,18 +118,20 @@ func (r *reader) tree(n *node, name string) error {
 		return err
 	}
 	c := &checker{schema: s, reader: r, root: n}
-	if v, ok := c.check(); ok {
-		return r.keep(v, name, c.place)
+	v, ok := c.check()
+	if !ok {
+		return nil
 	}
-	return nil
-}
-
-// keep decodes a value that the schema accepted.
-func (r *reader) keep(v cue.Value, name string, place func(fieldPath) (string, int)) error {
-	p, err := decode(v)
+	p, err := decode(v, s.shape)
 	if err != nil {
 		return err
 	}
+	return r.keep(p, name, c.place)
+}
+
+// keep takes a profile that the schema accepted, and what its meaning has
+// wrong.
+func (r *reader) keep(p *Profile, name string, place func(fieldPath) (string, int)) error {
 	digest, err := Digest(p)
 	if err != nil {
 		return err
@@ -145,9 +157,10 @@ next:
 	}
 }
 
-// decode makes the Go struct of a complete value.
-func decode(v cue.Value) (*Profile, error) {
-	data, err := v.MarshalJSON()
+// decode makes the Go struct of a complete value, field by field of the shape.
+// Value.MarshalJSON would do, but sorts the fields of every struct first.
+func decode(v cue.Value, s *shape) (*Profile, error) {
+	data, err := s.appendJSON(nil, v)
 	if err != nil {
 		return nil, fmt.Errorf("export the profile: %w", err)
 	}
@@ -156,6 +169,45 @@ func decode(v cue.Value) (*Profile, error) {
 		return nil, fmt.Errorf("decode the profile: %w", err)
 	}
 	return p, nil
+}
+
+// appendJSON writes the fields of a value that the shape knows.
+func (s *shape) appendJSON(b []byte, v cue.Value) (_ []byte, err error) {
+	switch s.kind {
+	case kindObject:
+		b = append(b, '{')
+		for _, f := range s.fields {
+			w := v.LookupPath(f.path)
+			if !w.Exists() {
+				continue
+			}
+			if b[len(b)-1] != '{' {
+				b = append(b, ',')
+			}
+			b = append(strconv.AppendQuote(b, f.name), ':')
+			if b, err = f.appendJSON(b, w); err != nil {
+				return nil, err
+			}
+		}
+		return append(b, '}'), v.Err()
+	case kindList:
+		it, err := v.List()
+		if err != nil {
+			return nil, err
+		}
+		b = append(b, '[')
+		for it.Next() {
+			if b[len(b)-1] != '[' {
+				b = append(b, ',')
+			}
+			if b, err = s.elem.appendJSON(b, it.Value()); err != nil {
+				return nil, err
+			}
+		}
+		return append(b, ']'), nil
+	}
+	text, err := v.MarshalJSON()
+	return append(b, text...), err
 }
 
 // Digest identifies a profile: "sha256:…" over its JSON with every default

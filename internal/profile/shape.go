@@ -32,6 +32,7 @@ type shape struct {
 type shapeField struct {
 	name     string
 	required bool
+	path     cue.Path
 	*shape
 }
 
@@ -74,8 +75,9 @@ func describe(v cue.Value) (*shape, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", it.Selector(), err)
 			}
+			name := it.Selector().Unquoted()
 			required := it.Selector().ConstraintType() == cue.RequiredConstraint
-			s.fields = append(s.fields, shapeField{it.Selector().Unquoted(), required, f})
+			s.fields = append(s.fields, shapeField{name, required, cue.MakePath(cue.Str(name)), f})
 		}
 		return s, nil
 	case cue.ListKind:

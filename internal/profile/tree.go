@@ -64,7 +64,8 @@ func (n *node) clone() *node {
 // forget drops the lines of a tree whose text nobody wrote.
 func (n *node) forget() {
 	n.line = 0
-	for _, f := range n.fields {
+	for i, f := range n.fields {
+		n.fields[i].line = 0
 		f.value.forget()
 	}
 	for _, e := range n.items {

@@ -1,31 +1,26 @@
 package profile
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"strings"
-	"time"
 
+	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	cueerrors "cuelang.org/go/cue/errors"
-	"cuelang.org/go/cue/load"
+	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 	"cuelang.org/go/mod/modfile"
-	cuemodule "cuelang.org/go/mod/module"
-
-	"github.com/kubeseams/seams"
 )
 
 // userModule is a CUE module of the user's that holds the profile.
 type userModule struct {
 	// root is the absolute directory with cue.mod.
 	root string
-	file *modfile.File
+	// name is the module's import path, without its major version.
+	name string
 }
 
 // findModule looks for the CUE module around a directory. Our own module is
@@ -42,7 +37,7 @@ func (l *Loader) findModule(dir string) (*userModule, error) {
 			if f.ModulePath() == module {
 				return nil, nil
 			}
-			return &userModule{dir, f}, nil
+			return &userModule{dir, f.ModulePath()}, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return nil, plainPathError(name, err)
@@ -54,163 +49,117 @@ func (l *Loader) findModule(dir string) (*userModule, error) {
 	}
 }
 
-// vendored is where a module keeps packages that come from no registry.
-const vendored = "cue.mod/pkg/" + module
-
-// moduleInstance loads the files as part of their module, in which our
-// packages appear as if they were vendored: no registry is asked for them, and
-// they are the program's own whatever version the module names.
-func (c *cueSource) moduleInstance(loose bool) (*build.Instance, error) {
-	over, err := c.overlay(loose)
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"."}
-	if len(c.files) == 1 && c.name == c.files[0].name {
-		args = []string{path.Join(c.dir, c.files[0].base)}
-	}
-	insts := load.Instances(args, &load.Config{
-		FS:         over,
-		Dir:        c.dir,
-		ModuleRoot: c.module.root,
-		Registry:   offline{},
-		FromFSPath: c.display,
-	})
-	if len(insts) != 1 {
-		return nil, cueerrors.Newf(token.NoPos, "the directory holds %d packages", len(insts))
-	}
-	return insts[0], insts[0].Err
+// imports resolves the imports of one evaluation: the packages of the embedded
+// module, those of the user's module, and what the user vendored. Nothing is
+// fetched. cue/load does the same for files on disk and with a registry; it
+// cannot read vendored packages out of a file system given to it.
+type imports struct {
+	*cueSource
+	context *build.Context
+	loose   bool
+	// open are the packages whose imports are being resolved.
+	open map[string]bool
 }
 
-// overlay is the file system of a user's module with ours in it.
-func (c *cueSource) overlay(loose bool) (fs.FS, error) {
-	text, err := c.module.withoutOurs()
-	if err != nil {
-		return nil, err
+// load implements build.LoadFunc. The standard library is the evaluator's, for
+// which nil stands.
+func (i *imports) load(pos token.Pos, importPath string) *build.Instance {
+	p := ast.ParseImportPath(importPath)
+	if !strings.Contains(strings.SplitN(p.Path, "/", 2)[0], ".") {
+		return nil
 	}
-	o := &overlay{
-		below: c.loader.FS, ours: fsName(path.Join(c.module.root, vendored)),
-		moduleFile: fsName(path.Join(c.module.root, "cue.mod/module.cue")), moduleText: text,
+	if i.open[importPath] {
+		return failed(pos, "package %q imports itself", p.Path)
 	}
-	if loose {
-		o.loose = []byte(c.loader.embedded.looseText())
-	}
-	return o, nil
-}
+	i.open[importPath] = true
+	defer delete(i.open, importPath)
 
-// withoutOurs is the module file without a dependency on our module.
-func (m *userModule) withoutOurs() ([]byte, error) {
-	f := *m.file
-	f.Deps = map[string]*modfile.Dep{}
-	for name, dep := range m.file.Deps {
-		if p, _, _ := strings.Cut(name, "@"); p != module {
-			f.Deps[name] = dep
+	if dir, ok := strings.CutPrefix(p.Path, module+"/"); ok {
+		if i.loose && dir == "schemas" {
+			return i.looseSchemas()
+		}
+		inst, err := i.loader.embedded.instance(dir)
+		if err != nil {
+			return failed(pos, "module %s has no package %q", module, dir)
+		}
+		return inst
+	}
+	if i.module == nil {
+		return failed(pos, "package %q cannot be found: the file is in no CUE module of its own, and seams brings only %s/schemas", p.Path, module)
+	}
+	dirs, root := i.dirs(p.Path)
+	inst := i.context.NewInstance(dirs[0], nil)
+	for _, dir := range dirs {
+		if err := i.addPackage(inst, dir, root, p.Qualifier); err != nil {
+			inst.Err = cueerrors.Append(inst.Err, cueerrors.Promote(err, ""))
 		}
 	}
-	text, err := modfile.Format(&f)
-	if err != nil {
-		return nil, fmt.Errorf("write the module file: %w", err)
+	if len(inst.Files) == 0 && inst.Err == nil {
+		return failed(pos, "package %q cannot be found in the module or its cue.mod/pkg; seams fetches no modules", p.Path)
 	}
-	return text, nil
+	if inst.Err == nil {
+		_ = inst.Complete() // A failure is in inst.Err.
+	}
+	return inst
 }
 
-// display is the name a user knows a file of the module by.
-func (c *cueSource) display(p string) string {
-	if rest, ok := strings.CutPrefix(p, path.Join(c.module.root, vendored)+"/"); ok {
-		return module + "/" + rest
+// failed is an instance that could not be loaded.
+func failed(pos token.Pos, format string, args ...any) *build.Instance {
+	inst := build.NewContext().NewInstance("", nil)
+	inst.Err = cueerrors.Newf(pos, format, args...)
+	return inst
+}
+
+// dirs are where a package's files may lie, and how far up the tree files of
+// the same package belong to it.
+func (i *imports) dirs(importPath string) (dirs []string, root string) {
+	if rest, ok := strings.CutPrefix(importPath, i.module.name+"/"); ok {
+		return []string{path.Join(i.module.root, rest)}, i.module.root
 	}
-	for _, f := range c.files {
-		if p == path.Join(c.dir, f.base) {
-			return f.name
+	for _, kind := range []string{"pkg", "gen", "usr"} {
+		dirs = append(dirs, path.Join(i.module.root, "cue.mod", kind, importPath))
+	}
+	return dirs, ""
+}
+
+// addPackage adds the files of a package in a directory, and those of the same
+// package in the directories above it as far as root, as CUE does.
+func (i *imports) addPackage(inst *build.Instance, dir, root, name string) error {
+	for {
+		texts, err := i.texts(dir)
+		if err != nil {
+			return err
+		}
+		for _, text := range texts {
+			file, err := parser.ParseFile(text.name, text.data)
+			if err != nil {
+				return err
+			}
+			if file.PackageName() != name || excluded(file) {
+				continue
+			}
+			if err := inst.AddSyntax(file); err != nil {
+				return err
+			}
+		}
+		if root == "" || dir == root || dir == "/" {
+			return nil
+		}
+		dir = path.Dir(dir)
+	}
+}
+
+// excluded reports whether a file asks for a build tag. None is ever set.
+func excluded(f *ast.File) bool {
+	for _, d := range f.Decls {
+		switch x := d.(type) {
+		case *ast.Package:
+			return false
+		case *ast.Attribute:
+			if key, body := x.Split(); key == "if" && !strings.HasPrefix(body, "!") {
+				return true
+			}
 		}
 	}
-	if rel, err := filepath.Rel(c.loader.Dir, p); err == nil {
-		return filepath.ToSlash(rel)
-	}
-	return p
+	return false
 }
-
-// overlay shows the embedded module inside a user's.
-type overlay struct {
-	below fs.FS
-	// ours is the directory that the embedded module appears as.
-	ours string
-	// moduleFile is the user's module file, moduleText what it reads as.
-	moduleFile string
-	moduleText []byte
-	// loose replaces the text of our schemas.
-	loose []byte
-}
-
-// Open implements fs.FS.
-func (o *overlay) Open(name string) (fs.File, error) {
-	if name == o.moduleFile {
-		return newTextFile(name, o.moduleText), nil
-	}
-	rel, ok := o.embedded(name)
-	if !ok {
-		return o.below.Open(name)
-	}
-	if o.loose != nil && path.Dir(rel) == "schemas" {
-		text := []byte("package schemas\n")
-		if path.Base(rel) == "profile.cue" {
-			text = o.loose
-		}
-		return newTextFile(rel, text), nil
-	}
-	return seams.CUE.Open(rel)
-}
-
-// ReadDir implements fs.ReadDirFS.
-func (o *overlay) ReadDir(name string) ([]fs.DirEntry, error) {
-	if rel, ok := o.embedded(name); ok {
-		return seams.CUE.ReadDir(rel)
-	}
-	return fs.ReadDir(o.below, name)
-}
-
-// embedded is the name of a file in the embedded module, if it is one of those.
-func (o *overlay) embedded(name string) (string, bool) {
-	if name == o.ours {
-		return ".", true
-	}
-	return strings.CutPrefix(name, o.ours+"/")
-}
-
-// textFile is a file of memory.
-type textFile struct {
-	*bytes.Reader
-	name string
-}
-
-func newTextFile(name string, text []byte) *textFile {
-	return &textFile{bytes.NewReader(text), path.Base(name)}
-}
-
-// The methods of fs.File and fs.FileInfo; Read and Size are the reader's.
-
-func (f *textFile) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *textFile) Close() error               { return nil }
-func (f *textFile) Name() string               { return f.name }
-func (f *textFile) Mode() fs.FileMode          { return 0o444 }
-func (f *textFile) ModTime() time.Time         { return time.Time{} }
-func (f *textFile) IsDir() bool                { return false }
-func (f *textFile) Sys() any                   { return nil }
-
-// offline is the registry of a program that does not fetch: it has nothing.
-type offline struct{}
-
-var errOffline = errors.New("seams fetches no modules: vendor the package under cue.mod/pkg")
-
-// ModFile implements modconfig.Registry.
-func (offline) ModFile(context.Context, cuemodule.Version) (*modfile.File, error) {
-	return nil, errOffline
-}
-
-// Fetch implements modconfig.Registry.
-func (offline) Fetch(context.Context, cuemodule.Version) (cuemodule.SourceLoc, error) {
-	return cuemodule.SourceLoc{}, errOffline
-}
-
-// ModuleVersions implements modconfig.Registry.
-func (offline) ModuleVersions(context.Context, string) ([]string, error) { return nil, errOffline }

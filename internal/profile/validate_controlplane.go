@@ -36,7 +36,7 @@ func (v *validator) hosts() {
 	}
 	n := len(v.ControlPlane.Hosts)
 	if n > 1 && n%2 == 0 {
-		v.warn(CodeHostsEven, "controlPlane.hosts", fmt.Sprintf("%d hosts tolerate the loss of no more than %d would: etcd needs a majority", n, n-1),
+		v.warn(CodeHostsEven, "controlPlane.hosts", fmt.Sprintf("%d hosts survive the loss of no more hosts than %d would: etcd needs a majority", n, n-1),
 			fmt.Sprintf("use %d or %d", n-1, n+1), "etcd FAQ: why an odd number of cluster members")
 	}
 	if a := v.ControlPlane.Apiservers; n > 0 && a != n && v.Platform.Kind != string(target.Kops) {
@@ -63,7 +63,7 @@ func (v *validator) endpoints() {
 		}
 	}
 	if c.NodeEndpoint != "" && c.NodeEndpoint == c.Endpoint {
-		v.warn(CodeNodeEndpointSame, "controlPlane.nodeEndpoint", "nodes would share the endpoint of everybody else, and a tier for them take no load off it",
+		v.warn(CodeNodeEndpointSame, "controlPlane.nodeEndpoint", "nodes share everybody's endpoint: a tier for them would take no load off it",
 			"give the node-facing tier an endpoint of its own, or leave nodeEndpoint out", "")
 	}
 }

@@ -2,7 +2,6 @@ package profile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"runtime/metrics"
@@ -14,7 +13,13 @@ type runawayError struct{ reason string }
 
 func (e *runawayError) Error() string { return e.reason }
 
-func asRunaway(err error, target **runawayError) bool { return errors.As(err, target) }
+// panicError is a panic of a parser or evaluator.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("the evaluator failed: %v", e.value) }
 
 // bounded runs f beside a watch on the context, the time and the heap. What
 // cannot be stopped is abandoned: f's goroutine goes on until it ends by
@@ -31,7 +36,7 @@ func bounded[T any](ctx context.Context, limits Limits, f func() (T, error)) (T,
 		// that made them panic; a bad file must not end the program.
 		defer func() {
 			if p := recover(); p != nil {
-				o.err = fmt.Errorf("the evaluator failed: %v\n%s", p, debug.Stack())
+				o.err = &panicError{p, debug.Stack()}
 			}
 			done <- o
 		}()

@@ -46,6 +46,9 @@ var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 func yamlError(err error) (line int, msg string) {
 	m := yamlLine.FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0])
 	line, _ = strconv.Atoi(m[1])
+	if line > 0 && strings.HasPrefix(m[2], "did not find expected") {
+		line++ // The parser, unlike its scanner, counts lines from 0.
+	}
 	return line, m[2]
 }
 
@@ -71,7 +74,7 @@ func (y *yamlReader) node(n *yaml.Node, p fieldPath, depth int) *node {
 	}
 	y.visited++
 	if y.visited > y.limits.Values {
-		return y.stop(n, p, CodeTooLarge, fmt.Sprintf("aliases expand to more than %d values", y.limits.Values), "write the values out, or use CUE")
+		return y.stop(n, nil, CodeTooLarge, fmt.Sprintf("aliases expand to more than %d values", y.limits.Values), "write the values out, or use CUE")
 	}
 	if depth > y.limits.Depth {
 		return y.stop(n, nil, CodeTooDeep, fmt.Sprintf("nested deeper than %d levels", y.limits.Depth), "")
@@ -166,18 +169,22 @@ func (y *yamlReader) scalar(n *yaml.Node, p fieldPath) *node {
 		}
 		out.kind, out.text = kindBool, strconv.FormatBool(b)
 	case "!!int", "!!float":
-		var v any
-		if err := n.Decode(&v); err != nil {
-			return y.stop(n, p, CodeSyntax, fmt.Sprintf("%q is not a number", n.Value), "")
+		text := n.Value
+		if !isInteger(text) {
+			var v any
+			if err := n.Decode(&v); err != nil {
+				return y.stop(n, p, CodeSyntax, fmt.Sprintf("%q is not a number", n.Value), "")
+			}
+			text = fmt.Sprint(v)
 		}
 		var err error
-		if out.kind, out.text, err = numberText(fmt.Sprint(v)); err != nil {
-			return y.stop(n, p, CodeSyntax, err.Error(), "")
+		if out.kind, out.text, err = numberText(text); err != nil {
+			y.add(CodeSyntax, n.Line, p, err.Error(), "")
 		}
 	case "!!str", "!!timestamp", "!!binary":
 		out.kind, out.text = kindString, n.Value
 	default:
-		return y.stop(n, p, CodeSyntax, fmt.Sprintf("unknown tag %s", tag), "leave the tag out")
+		y.add(CodeSyntax, n.Line, p, fmt.Sprintf("unknown tag %s", tag), "leave the tag out")
 	}
 	return out
 }

@@ -24,23 +24,26 @@ func placeOf(v cue.Value) (file string, line int) {
 }
 
 // cueFindings makes a finding of every error that CUE reports, each with all
-// the places that contribute to it.
-func cueFindings(code string, err error, dir string) []finding.Finding {
+// the places that contribute to it. An error that only the schema has a place
+// for, such as a missing field, is put where the rung is.
+func cueFindings(code string, err error, file string, line int) []finding.Finding {
 	var findings []finding.Finding
 	for _, e := range errors.Errors(errors.Sanitize(errors.Promote(err, ""))) {
 		places := places(e)
 		f := finding.Finding{
-			Code: code, Severity: finding.Error, File: dir,
+			Code: code, Severity: finding.Error, File: file, Line: line,
 			Path:    fieldPath(e),
 			Message: message(e),
 		}
-		if len(places) > 0 {
+		if len(places) > 0 && !ofSchema(places[0]) {
 			f.File, f.Line = places[0].Filename(), places[0].Line()
 		}
-		if len(places) > 1 {
+		if len(places) > 1 || len(places) == 1 && ofSchema(places[0]) {
 			f.Message += " (" + listPlaces(places) + ")"
 		}
-		findings = append(findings, f)
+		if !slices.Contains(findings, f) {
+			findings = append(findings, f)
+		}
 	}
 	return findings
 }
@@ -48,8 +51,9 @@ func cueFindings(code string, err error, dir string) []finding.Finding {
 // conflictFindings says that rungs contradict each other, and where each of
 // them says what it says.
 func conflictFindings(ids []string, err error) []finding.Finding {
-	findings := cueFindings("recipe-conflict", err, "recipes")
+	findings := cueFindings("recipe-conflict", err, "recipes", 0)
 	for i := range findings {
+		findings[i].Path = strings.TrimPrefix(findings[i].Path, "base.")
 		findings[i].Message = strings.Join(ids, " and ") + " contradict each other: " + findings[i].Message
 		findings[i].Fix = "pin another rung on one of the axes, or change the rung that is yours"
 	}
@@ -68,7 +72,7 @@ func places(e errors.Error) []token.Pos {
 	}
 	rank := func(p token.Pos) int {
 		switch {
-		case strings.HasPrefix(p.Filename(), "schemas/"):
+		case ofSchema(p):
 			return 2
 		case strings.HasPrefix(p.Filename(), "recipes/"):
 			return 1
@@ -78,6 +82,8 @@ func places(e errors.Error) []token.Pos {
 	slices.SortStableFunc(ps, func(a, b token.Pos) int { return rank(a) - rank(b) })
 	return ps
 }
+
+func ofSchema(p token.Pos) bool { return strings.HasPrefix(p.Filename(), "schemas/") }
 
 func listPlaces(ps []token.Pos) string {
 	var texts []string
@@ -98,7 +104,14 @@ func fieldPath(e errors.Error) string {
 	return strings.Join(parts, ".")
 }
 
+// message is an error's text without path and place, and that of what it wraps.
 func message(e errors.Error) string {
 	format, args := e.Msg()
-	return fmt.Sprintf(format, args...)
+	text := fmt.Sprintf(format, args...)
+	if wrapped, ok := errors.Unwrap(e).(errors.Error); ok {
+		text += ": " + message(wrapped)
+	} else if wrapped := errors.Unwrap(e); wrapped != nil {
+		text += ": " + wrapped.Error()
+	}
+	return text
 }

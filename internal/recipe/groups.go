@@ -29,8 +29,14 @@ var bootstrapGroups = map[string]bool{
 // apiservers, whatever its load.
 func StaysForBootstrap(group string) bool { return bootstrapGroups[group] }
 
-// customGroups are the groups of the profile whose resources are all custom,
-// by name.
+// isCustom reports whether a group is none of kube-apiserver's own: those an
+// APIService must not take away from it. Custom groups have a dot in their
+// names, by the validation of CRDs.
+func isCustom(group string, kubernetes target.Version) bool {
+	return strings.Contains(group, ".") && !slices.ContainsFunc(target.BuiltIns(kubernetes), func(r target.Resource) bool { return r.Group == group })
+}
+
+// customGroups are the custom groups of the profile, by name.
 func customGroups(p *profile.Profile, kubernetes target.Version) []group {
 	byName := map[string]*group{}
 	of := func(r profile.GroupResource) *group {
@@ -41,10 +47,6 @@ func customGroups(p *profile.Profile, kubernetes target.Version) []group {
 		}
 		return g
 	}
-	mixed := map[string]bool{}
-	for _, r := range resources(p) {
-		mixed[r.Group] = mixed[r.Group] || target.BuiltIn(kubernetes, r.Group, r.Resource)
-	}
 	for _, r := range p.Churn.Resources {
 		of(r.GroupResource).writes += r.WritesPerSecond()
 	}
@@ -53,7 +55,7 @@ func customGroups(p *profile.Profile, kubernetes target.Version) []group {
 	}
 	var groups []group
 	for name, g := range byName {
-		if name != "" && !mixed[name] && !bootstrapGroups[name] {
+		if isCustom(name, kubernetes) && !bootstrapGroups[name] {
 			groups = append(groups, *g)
 		}
 	}

@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,8 @@ type entry struct {
 
 	rung     Rung
 	complete bool
+	// still is whether the rung moves nothing, once that was asked.
+	still, asked bool
 }
 
 // unified is the outcome of unifying the base with a set of rungs.
@@ -80,6 +83,16 @@ func (e *entry) full() (Rung, error) {
 	return e.rung, nil
 }
 
+// movesNothing reports whether unifying the rung would change nothing, as with
+// the stock rungs. The ladder must be locked.
+func (e *entry) movesNothing() bool {
+	if !e.asked {
+		var s Settings
+		e.still, e.asked = e.moves.Decode(&s) == nil && reflect.DeepEqual(s, Settings{}), true
+	}
+	return e.still
+}
+
 // Rungs lists the ladder, axis by axis, lowest first.
 func (l *Ladder) Rungs() []Rung {
 	l.mu.Lock()
@@ -118,9 +131,10 @@ func (l *Ladder) of(axis estimate.Axis) []*entry {
 // unify gives the settings that a set of rungs comes to, or the conflict
 // between them. The set is in the order of the ladder.
 func (l *Ladder) unify(ids []string) unified {
-	key := strings.Join(ids, "+")
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return l.byID[id].movesNothing() })
+	key := strings.Join(ids, "+")
 	if u, ok := l.cache[key]; ok {
 		return u
 	}

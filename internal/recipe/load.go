@@ -111,15 +111,10 @@ func (l *Ladder) addDir(files fs.FS, display string) ([]finding.Finding, error) 
 		}
 		inst, err := l.build.instance(files, dir, shown)
 		if err != nil {
-			findings = append(findings, cueFindings("recipe-invalid", err, shown)...)
+			findings = append(findings, cueFindings("recipe-invalid", err, shown, 0)...)
 			continue
 		}
-		v := l.ctx.BuildInstance(inst)
-		if err := v.Err(); err != nil {
-			findings = append(findings, cueFindings("recipe-invalid", err, shown)...)
-			continue
-		}
-		findings = append(findings, l.addRungs(v, shown, true)...)
+		findings = append(findings, l.addRungs(l.ctx.BuildInstance(inst), shown, true)...)
 	}
 	return findings, nil
 }
@@ -127,6 +122,9 @@ func (l *Ladder) addDir(files fs.FS, display string) ([]finding.Finding, error) 
 // addRungs adds the rungs that one package defines.
 func (l *Ladder) addRungs(pkg cue.Value, dir string, users bool) []finding.Finding {
 	rungs := pkg.LookupPath(cue.ParsePath("rungs"))
+	if err := pkg.Err(); err != nil && !rungs.Exists() {
+		return cueFindings("recipe-invalid", err, dir, 0)
+	}
 	if !rungs.Exists() {
 		return []finding.Finding{{
 			Code: "recipe-no-rungs", Severity: finding.Warning, File: dir,
@@ -136,27 +134,28 @@ func (l *Ladder) addRungs(pkg cue.Value, dir string, users bool) []finding.Findi
 	}
 	fields, err := rungs.Fields()
 	if err != nil {
-		return cueFindings("recipe-invalid", err, dir)
+		return cueFindings("recipe-invalid", err, dir, 0)
 	}
 	var findings []finding.Finding
 	for fields.Next() {
 		v := fields.Value()
+		file, line := placeOf(v)
 		if users {
 			v = v.Unify(l.schema)
 		}
-		findings = append(findings, l.addRung(v, dir)...)
+		findings = append(findings, l.addRung(v, cmp.Or(file, dir), line)...)
 	}
 	return findings
 }
 
 // addRung checks one rung and adds it.
-func (l *Ladder) addRung(v cue.Value, dir string) []finding.Finding {
+func (l *Ladder) addRung(v cue.Value, file string, line int) []finding.Finding {
 	if err := v.Validate(cue.Concrete(true)); err != nil {
-		return cueFindings("recipe-invalid", err, dir)
+		return cueFindings("recipe-invalid", err, file, line)
 	}
 	e := &entry{value: v, moves: v.LookupPath(cue.ParsePath("moves"))}
 	if err := e.decodeHead(); err != nil {
-		return cueFindings("recipe-invalid", err, dir)
+		return cueFindings("recipe-invalid", err, file, line)
 	}
 	// The rung's own id field is where it is defined; a field of the schema has
 	// its position too.

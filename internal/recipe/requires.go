@@ -26,6 +26,10 @@ func (r Requires) Unmet(t target.Target) []string {
 	if t.Platform == target.Kops && older(t.Kops, r.KopsMin) {
 		say("needs kOps %s or later, not %s", r.KopsMin, t.Kops)
 	}
+	// kOps chooses etcd's version by itself, and a profile does not tell it.
+	if etcd := target.EtcdVersion(t.Kubernetes); t.Platform != target.Kops && etcdOlder(etcd, r.EtcdMin) {
+		say("needs etcd %s or later, and Kubernetes %s comes with %s", r.EtcdMin, t.Kubernetes.Line(), etcd)
+	}
 	for _, gate := range slices.Sorted(maps.Keys(r.FeatureGates)) {
 		if why := unmetGate(t.Kubernetes, gate, r.FeatureGates[gate]); why != "" {
 			say("%s", why)
@@ -67,6 +71,13 @@ func unmetGate(kubernetes target.Version, name, least string) string {
 func older(v target.Version, minor string) bool {
 	m, err := target.ParseVersion(minor)
 	return err == nil && (v.Major < m.Major || v.Major == m.Major && v.Minor < m.Minor)
+}
+
+// etcdOlder compares an etcd version or image tag ("3.6.8-0") with a minor.
+func etcdOlder(tag, minor string) bool {
+	parts := strings.SplitN(tag, ".", 3)
+	v, err := target.ParseVersion(strings.Join(parts[:min(2, len(parts))], "."))
+	return err == nil && older(v, minor)
 }
 
 func newer(v target.Version, minor string) bool {

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -57,8 +58,9 @@ type selection struct {
 	pinned map[estimate.Axis]*entry
 	with   []*entry
 	// chosen are the rungs whose moves count so far.
-	chosen   []*entry
-	findings []finding.Finding
+	chosen    []*entry
+	estimates []*estimate.Estimate
+	findings  []finding.Finding
 }
 
 // pin sorts the rungs that were asked for into pinned and optional ones.
@@ -122,17 +124,33 @@ func (s *selection) judge(e *entry) (verdict, error) {
 		v.conflict = u.findings
 		return v, nil
 	}
-	est := estimate.Compute(s.profile, LayoutOf(&u.settings, s.profile, s.target.Kubernetes))
+	est := s.estimate(LayoutOf(&u.settings, s.profile, s.target.Kubernetes))
 	var err error
 	v.beyond, err = exceeded(e.rung, est, e.rung.Axis)
 	return v, err
+}
+
+// estimate estimates the profile on a layout. The rungs of an axis that change
+// nothing, and the recipe at the end, have the layout of what is chosen, so few
+// of the layouts are different.
+func (s *selection) estimate(l estimate.Layout) *estimate.Estimate {
+	for _, e := range s.estimates {
+		if reflect.DeepEqual(e.Layout, l) {
+			return e
+		}
+	}
+	e := estimate.Compute(s.profile, l)
+	s.estimates = append(s.estimates, e)
+	return e
 }
 
 // choose selects the rung of one axis.
 func (s *selection) choose(axis estimate.Axis) (Choice, error) {
 	c := Choice{Axis: axis, Rejected: []Rejection{}}
 	var chosen, highest, open *entry
+	var contrary bool
 	blocked := map[string][]string{}
+	var conflicts []finding.Finding
 	for _, e := range s.ladder.of(axis) {
 		if e.rung.Status == Open {
 			open = e
@@ -146,32 +164,33 @@ func (s *selection) choose(axis estimate.Axis) (Choice, error) {
 			highest = e
 		}
 		if pin := s.pinned[axis]; pin == e || pin == nil && v.holds() {
-			chosen = e
+			chosen, contrary = e, len(v.conflict) > 0
 			s.remark(e, v)
 			break
 		}
 		if len(v.beyond) == 0 && len(v.unmet) > 0 {
 			blocked[e.rung.ID] = v.unmet
 		}
-		if s.pinned[axis] == nil {
-			s.findings = append(s.findings, v.conflict...)
-		}
+		conflicts = append(conflicts, v.conflict...)
 		c.Rejected = append(c.Rejected, Rejection{ID: e.rung.ID, Reasons: nonEmpty(v.reasons())})
 	}
-	if chosen == nil {
-		if open == nil {
-			return c, fmt.Errorf("the %s axis has no open rung, and no other covers the demand", axis)
-		}
+	switch {
+	case chosen != nil && !contrary:
+		s.chosen = append(s.chosen, chosen)
+	case chosen == nil && open == nil:
+		return c, fmt.Errorf("the %s axis has no open rung, and no other covers the demand", axis)
+	case chosen == nil:
 		// The settings then are those of the highest rung that can be built, so
 		// that there is something to render for whoever asks.
 		c.PastLadder, chosen = true, open
 		if highest != nil {
 			s.chosen = append(s.chosen, highest)
 		}
-	} else {
-		s.chosen = append(s.chosen, chosen)
 	}
-	s.blockedBy(blocked, c.PastLadder)
+	if s.pinned[axis] == nil {
+		s.blockedBy(blocked, c.PastLadder)
+		s.passedOver(conflicts, c.PastLadder)
+	}
 	c.Rung, _ = s.ladder.Rung(chosen.rung.ID)
 	return c, nil
 }
@@ -215,6 +234,17 @@ func (s *selection) blockedBy(blocked map[string][]string, past bool) {
 	}
 }
 
+// passedOver tells of rungs that contradict the ones already chosen. Where
+// another one was found that is a warning.
+func (s *selection) passedOver(conflicts []finding.Finding, past bool) {
+	for _, f := range conflicts {
+		if !past {
+			f.Severity = finding.Warning
+		}
+		s.findings = append(s.findings, f)
+	}
+}
+
 func requirementFinding(id string, unmet []string, severity finding.Severity, lead string) finding.Finding {
 	return finding.Finding{
 		Code: "rung-requirement", Severity: severity, Path: id,
@@ -232,7 +262,7 @@ func (s *selection) finish(r *Recipe) error {
 			s.findings = append(s.findings, requirementFinding(rung.ID, unmet, finding.Error, rung.ID+" was asked for, but "))
 		}
 	}
-	est := estimate.Compute(s.profile, r.Layout)
+	est := s.estimate(r.Layout)
 	for i := range r.Choices {
 		c := &r.Choices[i]
 		if c.PastLadder {
@@ -247,7 +277,7 @@ func (s *selection) finish(r *Recipe) error {
 		}
 	}
 	for _, c := range r.Choices {
-		if v := c.Rung.Requires.EtcdMin; v != "" {
+		if v := c.Rung.Requires.EtcdMin; v != "" && s.target.Platform == target.Kops {
 			s.findings = append(s.findings, finding.Finding{
 				Code: "rung-etcd-version", Severity: finding.Info, Path: c.Rung.ID,
 				Message: c.Rung.ID + " needs etcd " + v + " or later, which a profile does not tell",

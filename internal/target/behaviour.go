@@ -42,6 +42,14 @@ func (t Target) KopsHasKubeletScaleFields() bool { return t.Kops.atLeast(36) }
 // spec.kubeAPIServer.deleteCollectionWorkers exists (from kOps 1.35).
 func (t Target) KopsHasDeleteCollectionWorkers() bool { return t.Kops.atLeast(35) }
 
+// KopsHasStorageInitializationTimeout reports whether
+// spec.kubeAPIServer.storageInitializationTimeout exists (from kOps 1.35).
+func (t Target) KopsHasStorageInitializationTimeout() bool { return t.Kops.atLeast(35) }
+
+// KopsHasHyperdiskEtcd reports whether kOps' own scale tests put etcd on
+// hyperdisk-balanced volumes on GCE (from kOps 1.36, tests/e2e/scenarios/scalability/run-test.sh).
+func (t Target) KopsHasHyperdiskEtcd() bool { return t.Kops.atLeast(36) }
+
 // KopsAPIServerRoleAllowed reports whether instance groups of role APIServer
 // pass kOps' validation: on AWS, and on GCE from 1.36, and not with
 // topology.dns.type None.
@@ -64,6 +72,8 @@ func (t Target) Predicates() map[string]bool {
 		"KopsHasCompactionInterval":           t.KopsHasCompactionInterval(),
 		"KopsHasKubeletScaleFields":           t.KopsHasKubeletScaleFields(),
 		"KopsHasDeleteCollectionWorkers":      t.KopsHasDeleteCollectionWorkers(),
+		"KopsHasStorageInitializationTimeout": t.KopsHasStorageInitializationTimeout(),
+		"KopsHasHyperdiskEtcd":                t.KopsHasHyperdiskEtcd(),
 		"KopsAPIServerRoleAllowed":            t.KopsAPIServerRoleAllowed(),
 	}
 }

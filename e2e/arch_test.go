@@ -1,0 +1,143 @@
+// Package e2e tests the program as its users meet it: transcripts of the
+// command line, golden directories of the examples, the CUE module as plain
+// CUE sees it, and the shape of the source itself.
+package e2e
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/kubeseams/seams"
+
+// order is the flow from left to right; a package imports only what stands
+// before it. Packages of equal rank do not import each other, unless listed
+// in within.
+var order = map[string]int{
+	"":                      0, // the embedded CUE module
+	"internal/finding":      0,
+	"internal/file":         0,
+	"internal/target":       0,
+	"internal/override":     1,
+	"internal/sandbox":      1,
+	"internal/profile":      2,
+	"internal/estimate":     3,
+	"internal/recipe":       4,
+	"internal/plan":         5,
+	"generators":            6,
+	"generators/kubeadm":    7,
+	"generators/kops":       7,
+	"generators/kind":       7,
+	"generators/rollout":    7,
+	"generators/staticpod":  7,
+	"internal/overlay":      8,
+	"internal/check/kops":   2,
+	"internal/check":        3,
+	"internal/cli":          9,
+	"cmd/seams":             10,
+	"plugins/kubectl-seams": 10,
+}
+
+// never lists imports that the order alone would allow.
+var never = map[string][]string{
+	"internal/check":       {"internal/profile", "internal/estimate", "internal/recipe", "internal/plan"},
+	"internal/check/kops":  {"internal/profile", "internal/estimate", "internal/recipe", "internal/plan"},
+	"generators/kubeadm":   {"internal/estimate", "internal/recipe"},
+	"generators/kops":      {"internal/estimate", "internal/recipe"},
+	"generators/kind":      {"internal/estimate", "internal/recipe"},
+	"generators/staticpod": {"internal/estimate", "internal/recipe"},
+	"internal/target":      {"internal/finding", "internal/file"},
+	"internal/finding":     {"internal/target", "internal/file"},
+}
+
+// TestImportsFollowTheFlow keeps arrows pointing right, so that a judge never
+// depends on what it judges and a generator never on how numbers were found.
+func TestImportsFollowTheFlow(t *testing.T) {
+	seen := 0
+	walkGo(t, func(file string, imports []string) {
+		pkg := filepath.ToSlash(filepath.Dir(file))
+		if pkg == "." {
+			pkg = ""
+		}
+		if strings.HasPrefix(pkg, "e2e") || strings.HasPrefix(pkg, "hack") || strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		rank, ok := order[pkg]
+		if !ok {
+			t.Errorf("%s: package %q has no place in the flow; give it one in order", file, pkg)
+			return
+		}
+		seen++
+		for _, imp := range imports {
+			dep, ours := strings.CutPrefix(imp, module)
+			if !ours {
+				continue
+			}
+			dep = strings.TrimPrefix(dep, "/")
+			if order[dep] >= rank && !(order[dep] == rank && strings.HasPrefix(pkg, dep+"/")) {
+				t.Errorf("%s imports %s, which stands to its right in the flow", file, imp)
+			}
+			for _, n := range never[pkg] {
+				if dep == n {
+					t.Errorf("%s imports %s, which it must not know", file, imp)
+				}
+			}
+		}
+	})
+	if seen < 20 {
+		t.Fatalf("only %d files seen: the walk is broken", seen)
+	}
+}
+
+// TestNoCatchAllPackages refuses names that say nothing.
+func TestNoCatchAllPackages(t *testing.T) {
+	walkGo(t, func(file string, _ []string) {
+		switch path.Base(filepath.ToSlash(filepath.Dir(file))) {
+		case "util", "utils", "common", "helpers":
+			t.Errorf("%s: a package is named after what it does", file)
+		}
+	})
+}
+
+func walkGo(t *testing.T, visit func(file string, imports []string)) {
+	t.Helper()
+	root := ".."
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && p != root || d.Name() == "bin" || d.Name() == "out" || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(p, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		var imports []string
+		for _, i := range f.Imports {
+			s, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			imports = append(imports, s)
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		visit(rel, imports)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,131 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubeseams/seams/internal/cli"
+)
+
+var update = flag.Bool("update", false, "rewrite golden directories; the run still fails when one changed")
+
+var exampleNames = []string{"training-15k", "training-100k", "agents", "platform"}
+
+// TestExamples renders every example for kubeadm and kOps and compares the
+// directories with golden/: what a user gets is what is reviewed here.
+func TestExamples(t *testing.T) {
+	for _, example := range exampleNames {
+		for _, target := range []string{"kubeadm", "kops"} {
+			t.Run(example+"/"+target, func(t *testing.T) {
+				got := renderDir(t, "-f", "../recipes/examples/"+example+".cue", "--target", target)
+				if again := renderDir(t, "-f", "../recipes/examples/"+example+".cue", "--target", target); !maps.Equal(got, again) {
+					t.Errorf("a second render gives other bytes:\n%s", cmp.Diff(got, again))
+				}
+				compareGolden(t, filepath.Join("golden", example, target), got)
+			})
+		}
+	}
+}
+
+// TestEveryTarget renders every example for every platform and version that
+// is supported; the check inside render judges the files, so an error is a
+// failure here.
+func TestEveryTarget(t *testing.T) {
+	targets := map[string][]string{}
+	for _, minor := range []string{"1.34", "1.35", "1.36", "1.37"} {
+		for _, platform := range []string{"kubeadm", "kind", "staticpod"} {
+			targets[platform+"-"+minor] = []string{"--target", platform, "--kubernetes", minor}
+		}
+	}
+	for minor, version := range map[string]string{"1.34": "1.34.3", "1.35": "1.35.2", "1.36": "1.36.2"} {
+		for _, cloud := range []string{"aws", "gce"} {
+			targets["kops-"+cloud+"-"+minor] = []string{"--target", "kops", "--kops-version", version, "--kubernetes", minor, "--cloud", cloud}
+		}
+	}
+	for _, example := range exampleNames {
+		for _, name := range slices.Sorted(maps.Keys(targets)) {
+			t.Run(example+"/"+name, func(t *testing.T) {
+				args := append([]string{"render", "-f", "../recipes/examples/" + example + ".cue", "-d", t.TempDir()}, targets[name]...)
+				code, _, stderr := run(t, "", args...)
+				if want := expectedExit(example, name); code != want {
+					t.Errorf("exit %d, want %d:\n%s", code, want, stderr)
+				}
+			})
+		}
+	}
+}
+
+// run calls the program in this process.
+func run(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, talk bytes.Buffer
+	code = cli.Main(context.Background(), cli.Streams{In: bytes.NewBufferString(stdin), Out: &out, Err: &talk}, args)
+	return code, out.String(), talk.String()
+}
+
+// renderDir renders into a new directory and reads it back, by path.
+func renderDir(t *testing.T, args ...string) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	code, _, stderr := run(t, "", append([]string{"render", "-d", dir}, args...)...)
+	if code != 0 {
+		t.Fatalf("render %v: exit %d\n%s", args, code, stderr)
+	}
+	return readTree(t, dir)
+}
+
+func readTree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	tree := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		tree[filepath.ToSlash(rel)] = string(data)
+		return err
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func compareGolden(t *testing.T, dir string, got map[string]string) {
+	t.Helper()
+	want := readTree(t, dir)
+	diff := cmp.Diff(want, got)
+	if diff == "" {
+		return
+	}
+	if !*update {
+		t.Errorf("%s differs (- golden, + rendered); hack/update-golden.sh rewrites it:\n%s", dir, diff)
+		return
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	for path, data := range got {
+		file := filepath.Join(dir, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Errorf("%s rewritten; look at the change and run again without -update", dir)
+}

@@ -1,0 +1,56 @@
+package kubeadm_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/kubeseams/seams/generators/internal/plantest"
+	"github.com/kubeseams/seams/generators/kubeadm"
+	"github.com/kubeseams/seams/internal/target"
+)
+
+func TestGolden(t *testing.T) {
+	for _, c := range plantest.Cases(target.Kubeadm, 37) {
+		t.Run(c.Name, func(t *testing.T) {
+			files, _, err := kubeadm.Generate(c.Plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plantest.Golden(t, filepath.Join("testdata", c.Name), files)
+		})
+	}
+}
+
+func TestGenerateIsDeterministic(t *testing.T) {
+	for _, c := range plantest.Cases(target.Kubeadm, 36) {
+		first, findings, err := kubeadm.Generate(c.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			again, findingsAgain, err := kubeadm.Generate(c.Plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprint(first, findings) != fmt.Sprint(again, findingsAgain) {
+				t.Fatalf("%s: two runs differ", c.Name)
+			}
+		}
+	}
+}
+
+func BenchmarkGenerate(b *testing.B) {
+	for _, c := range plantest.Cases(target.Kubeadm, 37) {
+		b.Run(c.Name, func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := kubeadm.Generate(c.Plan); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

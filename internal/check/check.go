@@ -1,0 +1,139 @@
+// Package check is the last arrow: rendered files become findings. Every
+// document goes through upstream's own codec, defaulting and validation, every
+// command line through the tables of the version's real flags and gates, and
+// all of them together through what must hold between them. It knows nothing
+// of the generators, so that it judges their output as it would anybody's.
+package check
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubeseams/seams/internal/check/kops"
+	"github.com/kubeseams/seams/internal/file"
+	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/target"
+)
+
+// Input is what is judged together.
+type Input struct {
+	// Files are named relative to one directory; files in a directory below
+	// another's stand on the hosts of both, and directories beside each other
+	// are different hosts.
+	Files []file.File
+	// Target is what the files are for. A zero Kubernetes version means the newest.
+	Target target.Target
+}
+
+// Check judges the files and gives the findings in the order of their places.
+// It reads nothing but its input and never fails: what cannot be read is a finding.
+func Check(in Input) []finding.Finding {
+	c := &checker{target: in.Target, missing: map[string]bool{}}
+	if c.target.Kubernetes.IsZero() {
+		minors := target.Minors()
+		c.target.Kubernetes = minors[len(minors)-1]
+	}
+	files := slices.Clone(in.Files)
+	file.Sort(files)
+	byFile := map[string][]*document{}
+	for _, f := range files {
+		c.names = append(c.names, f.Path)
+		switch {
+		case inPatches(f.Path):
+			c.addPatch(f)
+		case isYAML(f.Path):
+			byFile[f.Path] = c.read(f)
+		}
+	}
+	for _, f := range files {
+		c.judgeFile(byFile[f.Path])
+	}
+	c.applyPatches()
+	c.judgeProcesses()
+	c.judgeTogether()
+	c.findings = append(c.findings, kops.Check(kops.Input{Files: in.Files, Target: c.target})...)
+	finding.Sort(c.findings)
+	return slices.Compact(c.findings)
+}
+
+// checker gathers what is found, and what later rules need to see together.
+type checker struct {
+	target   target.Target
+	findings []finding.Finding
+	// names are the files' paths.
+	names []string
+	// clusters are the kubeadm configurations with a control plane in them.
+	clusters []*cluster
+	patches  []patch
+	// patchReferences are the places where configurations name a patches directory.
+	patchReferences []patchReference
+	// processes are the control plane's command lines, wherever they come from.
+	processes []*process
+	kubelets  []kubeletConfig
+	// joins are the kubeadm files with a JoinConfiguration.
+	joins []*kubeadmFile
+	// kindControlPlanes counts the control-plane nodes of kind Clusters.
+	kindControlPlanes int
+	// missing are the programs whose flags are not known for the target, once said.
+	missing map[string]bool
+}
+
+func (c *checker) add(f finding.Finding) { c.findings = append(c.findings, f) }
+
+// at adds a finding about a field of a document; the field's path may be empty.
+func (c *checker) at(d *document, fieldPath string, f finding.Finding) {
+	if d != nil {
+		f.File, f.Line, f.Path = d.file, d.line(fieldPath), fieldPath
+		if d.within != "" {
+			f.Path = strings.TrimSuffix(d.within+": "+fieldPath, ": ")
+		}
+	}
+	c.add(f)
+}
+
+func (c *checker) version() target.Version { return c.target.Kubernetes }
+
+// isYAML reports whether a file is one whose documents must be judged.
+func isYAML(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json", ".conf", ".kubeconfig"}, strings.ToLower(path.Ext(name)))
+}
+
+// judgeFile judges a file's documents, those of kubeadm together.
+func (c *checker) judgeFile(docs []*document) {
+	if slices.ContainsFunc(docs, func(d *document) bool { return d.group() == kubeadmGroup }) {
+		c.judgeKubeadmFile(docs)
+		return
+	}
+	for _, d := range docs {
+		c.judgeDocument(d)
+	}
+}
+
+// judgeDocument judges one document by its kind.
+func (c *checker) judgeDocument(d *document) {
+	switch d.group() {
+	case "kops.k8s.io":
+		return // judged together, by package kops
+	case kubeletGroup:
+		c.judgeKubelet(d)
+	case kubeProxyGroup:
+		c.judgeComponent(d)
+	case schedulerGroup:
+		c.judgeScheduler(d)
+	case "kind.x-k8s.io":
+		c.judgeKind(d)
+	default:
+		c.judgeObject(d)
+	}
+}
+
+// unjudged says that nothing here can tell whether a document is right.
+func (c *checker) unjudged(d *document) {
+	what := cmp.Or(strings.Trim(d.apiVersion+" "+d.kind, " "), "a document without apiVersion and kind")
+	c.at(d, "", finding.Finding{
+		Code: "unjudged-document", Severity: finding.Warning,
+		Message: what + " is not judged: there is no check for it, so that nothing speaks for it",
+	})
+}

@@ -1,0 +1,143 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubeseams/seams/internal/file"
+	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/yamltext"
+)
+
+// maxBytes bounds a file that is judged; a rendered control plane is below 100 kB.
+const maxBytes = 8 << 20
+
+// document is one YAML document and where it stands.
+type document struct {
+	file             string
+	text             yamltext.Document
+	root             *yaml.Node
+	apiVersion, kind string
+	// data is what is decoded where that is not the text as it stands, but a
+	// conversion of it.
+	data []byte
+	// within is the path of the field that holds the document as text, as a
+	// patch in a kind Cluster; empty for a document of its own.
+	within string
+}
+
+func (d *document) group() string { return d.gvk().Group }
+
+func (d *document) gvk() schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(d.apiVersion, d.kind)
+}
+
+// bytes is the text to decode.
+func (d *document) bytes() []byte {
+	if d.data != nil {
+		return d.data
+	}
+	return d.text.Text
+}
+
+// line is the line of the file on which a field stands, or its nearest parent.
+func (d *document) line(fieldPath string) int { return d.text.LineOf(d.root, fieldPath) }
+
+// field gives the node at a path, nil when there is none.
+func (d *document) field(keys ...string) *yaml.Node {
+	n := d.root
+	for _, key := range keys {
+		n = child(n, key)
+	}
+	return n
+}
+
+// child gives a mapping's value for a key, nil when it has none.
+func child(n *yaml.Node, key string) *yaml.Node {
+	for n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// scalar gives a scalar's text, and "" for anything else.
+func scalar(n *yaml.Node) string {
+	if n == nil || n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return n.Value
+}
+
+// read splits a file into its documents. Blank ones are left out, and one that
+// is not YAML is a finding.
+func (c *checker) read(f file.File) []*document {
+	if len(f.Data) > maxBytes {
+		c.add(finding.Finding{
+			Code: "file-too-big", Severity: finding.Error, File: f.Path,
+			Message: fmt.Sprintf("%d bytes are more than the %d that are read", len(f.Data), maxBytes),
+		})
+		return nil
+	}
+	var docs []*document
+	for _, text := range yamltext.Split(f.Data) {
+		if text.Blank() {
+			continue
+		}
+		if d := c.parse(f.Path, "", text); d != nil {
+			docs = append(docs, d)
+		}
+	}
+	return docs
+}
+
+// parse reads a document's node tree, or adds a finding.
+func (c *checker) parse(name, within string, text yamltext.Document) *document {
+	d := &document{file: name, text: text, within: within}
+	root, err := text.Parse()
+	if err != nil {
+		c.add(finding.Finding{
+			Code: "yaml-syntax", Severity: finding.Error, File: name, Line: text.Line - 1 + yamlLine(err), Path: within,
+			Message: cmp.Or(strings.TrimPrefix(linePattern.ReplaceAllString(err.Error(), ""), "yaml: "), err.Error()),
+		})
+		return nil
+	}
+	d.root = root
+	d.apiVersion, d.kind = scalar(d.field("apiVersion")), scalar(d.field("kind"))
+	return d
+}
+
+var linePattern = regexp.MustCompile(`line (\d+): `)
+
+// yamlLine finds the line of the document in a YAML error, 1 when it names none.
+func yamlLine(err error) int {
+	if m := linePattern.FindStringSubmatch(err.Error()); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			return n
+		}
+	}
+	return 1
+}
+
+// embedded makes a document of the text in a scalar field, with the lines of
+// the file as far as the style lets them be known.
+func (c *checker) embedded(d *document, fieldPath string, n *yaml.Node) *document {
+	line := d.text.Line - 1 + n.Line
+	if n.Style == yaml.LiteralStyle || n.Style == yaml.FoldedStyle {
+		line++
+	}
+	return c.parse(d.file, fieldPath, yamltext.Document{Text: []byte(n.Value), Line: line})
+}

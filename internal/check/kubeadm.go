@@ -1,0 +1,345 @@
+package check
+
+import (
+	"fmt"
+	"net"
+	"path"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kubeadmapi "k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm"
+	kubeadmscheme "k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm/scheme"
+	"k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm/v1beta4"
+	"k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm/validation"
+	"k8s.io/kubernetes/cmd/kubeadm/app/constants"
+
+	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/target"
+)
+
+const kubeadmGroup = "kubeadm.k8s.io"
+
+// placeholders stand for what kubeadm finds out on the host it runs on; their
+// values are not judged.
+const (
+	placeholderHost    = "host"
+	placeholderAddress = "192.0.2.1" // of the range for documentation, RFC 5737
+)
+
+// kubeadmFile is what one configuration file for kubeadm holds.
+type kubeadmFile struct {
+	name                         string
+	cluster, init, join, upgrade *document
+	clusterConfig                *kubeadmapi.ClusterConfiguration
+	initConfig                   *kubeadmapi.InitConfiguration
+	joinConfig                   *kubeadmapi.JoinConfiguration
+	upgradeConfig                *kubeadmapi.UpgradeConfiguration
+	// more are further documents of kind ClusterConfiguration, which kind's patches may have.
+	more     []*kubeadmapi.ClusterConfiguration
+	moreDocs []*document
+	// mapping says that arguments are mappings, as they were until v1beta3.
+	mapping bool
+	// partial files are patches of a configuration that is written elsewhere.
+	partial bool
+}
+
+// judgeKubeadmFile judges a file as kubeadm config validate does, but finds
+// everything instead of stopping at the first fault, and looks nothing up on
+// this machine or the network.
+func (c *checker) judgeKubeadmFile(docs []*document) {
+	f := &kubeadmFile{name: docs[0].file}
+	kinds := map[string]bool{}
+	for _, d := range docs {
+		if kinds[d.kind] && d.kind != "" {
+			c.at(d, "", finding.Finding{
+				Code: "kubeadm-kind-twice", Severity: finding.Error,
+				Message: fmt.Sprintf("%s stands twice in the file, which kubeadm refuses", d.kind),
+				Fix:     "keep one",
+			})
+			continue
+		}
+		kinds[d.kind] = true
+		if d.group() != kubeadmGroup {
+			c.judgeDocument(d)
+			continue
+		}
+		c.judgeKubeadmDocument(f, d)
+	}
+	c.validateInit(f)
+	c.validateJoin(f)
+	c.validateUpgrade(f)
+	c.addCluster(f)
+}
+
+// judgeKubeadmDocument decodes one document of kubeadm's own kinds.
+func (c *checker) judgeKubeadmDocument(f *kubeadmFile, d *document) {
+	if !c.kubeadmVersion(f, d) {
+		return
+	}
+	if !kubeadmscheme.Scheme.Recognizes(d.gvk()) {
+		c.at(d, "kind", finding.Finding{
+			Code: "unknown-kind", Severity: finding.Error,
+			Message: fmt.Sprintf("kubeadm has no kind %q in %s", d.kind, d.apiVersion),
+		})
+		return
+	}
+	before := len(c.findings)
+	if c.strict(d, kubeadmscheme.Scheme) == nil {
+		return
+	}
+	switch d.kind {
+	case constants.ClusterConfigurationKind:
+		config := into[kubeadmapi.ClusterConfiguration](c, d, before)
+		if f.cluster != nil && config != nil {
+			f.more, f.moreDocs = append(f.more, config), append(f.moreDocs, d)
+			return
+		}
+		f.cluster, f.clusterConfig = d, config
+	case constants.InitConfigurationKind:
+		f.init, f.initConfig = d, into[kubeadmapi.InitConfiguration](c, d, before)
+	case constants.JoinConfigurationKind:
+		f.join, f.joinConfig = d, into[kubeadmapi.JoinConfiguration](c, d, before)
+	case constants.UpgradeConfigurationKind:
+		f.upgrade, f.upgradeConfig = d, into[kubeadmapi.UpgradeConfiguration](c, d, before)
+	}
+}
+
+// into decodes, defaults and converts a document to kubeadm's internal type.
+// When the strict decoder has found nothing since before, a failure is a finding.
+func into[T any, P interface {
+	*T
+	runtime.Object
+}](c *checker, d *document, before int) P {
+	object := P(new(T))
+	if err := runtime.DecodeInto(kubeadmscheme.Codecs.UniversalDecoder(), d.bytes(), object); err != nil {
+		if len(c.findings) == before {
+			c.typeFinding(d, err.Error())
+		}
+		return nil
+	}
+	return object
+}
+
+// kubeadmVersion judges the API version, and reports whether the document can
+// be judged further with the codec of this program's kubeadm.
+func (c *checker) kubeadmVersion(f *kubeadmFile, d *document) bool {
+	switch d.gvk().Version {
+	case "v1beta4":
+		return true
+	case "v1":
+		c.at(d, "apiVersion", finding.Finding{
+			Code: "kubeadm-experimental-api", Severity: finding.Error,
+			Message: "kubeadm.k8s.io/v1 is experimental, and kubeadm refuses it without --allow-experimental-api",
+			Fix:     "write kubeadm.k8s.io/v1beta4", Ref: "kubernetes cmd/kubeadm/app/util/config/common.go, validateSupportedVersion",
+		})
+		return false
+	case "v1beta3":
+		if c.target.KubeadmServesV1Beta3() {
+			c.at(d, "apiVersion", finding.Finding{
+				Code: "kubeadm-old-api", Severity: finding.Warning,
+				Message: "v1beta3 is deprecated, and gone in kubeadm 1.37; it is judged here as what kubeadm would migrate it to",
+				Fix:     "kubeadm config migrate --old-config OLD --new-config NEW, with kubeadm 1.31 to 1.36",
+			})
+			return c.convertV1Beta3(f, d)
+		}
+	}
+	c.at(d, "apiVersion", finding.Finding{
+		Code: "kubeadm-old-api", Severity: finding.Error,
+		Message: fmt.Sprintf("kubeadm %s does not read %s", c.version().Line(), d.apiVersion),
+		Fix:     "kubeadm config migrate --old-config OLD --new-config NEW, with kubeadm 1.31 to 1.36, or write kubeadm.k8s.io/v1beta4",
+		Ref:     "kubernetes cmd/kubeadm/app/util/config/common.go, validateSupportedVersion",
+	})
+	return false
+}
+
+// validateInit validates ClusterConfiguration and InitConfiguration, each
+// defaulted when the other stands alone, as kubeadm init does.
+func (c *checker) validateInit(f *kubeadmFile) {
+	if f.clusterConfig == nil && f.initConfig == nil {
+		return
+	}
+	if f.cluster != nil && f.clusterConfig == nil || f.init != nil && f.initConfig == nil {
+		return // one of them cannot be read, which has been said
+	}
+	config := f.initConfig
+	if config == nil {
+		config = defaultInit()
+	}
+	config = config.DeepCopy()
+	if f.clusterConfig != nil {
+		config.ClusterConfiguration = *f.clusterConfig.DeepCopy()
+	} else {
+		config.ClusterConfiguration = *defaultCluster()
+	}
+	c.kubernetesVersion(f, &config.ClusterConfiguration)
+	settleNode(&config.NodeRegistration)
+	settleEndpoint(&config.LocalAPIEndpoint)
+	settleTokens(config)
+	c.controlPlaneEndpoint(f, config)
+	c.certificateValidity(f, &config.ClusterConfiguration)
+	for _, e := range validation.ValidateInitConfiguration(config) {
+		c.kubeadmInvalid(e, f.cluster, f.init)
+	}
+}
+
+func defaultInit() *kubeadmapi.InitConfiguration {
+	external := &v1beta4.InitConfiguration{}
+	kubeadmscheme.Scheme.Default(external)
+	internal := &kubeadmapi.InitConfiguration{}
+	// Conversion between kubeadm's own types of one process cannot fail.
+	_ = kubeadmscheme.Scheme.Convert(external, internal, nil)
+	return internal
+}
+
+func defaultCluster() *kubeadmapi.ClusterConfiguration {
+	external := &v1beta4.ClusterConfiguration{}
+	kubeadmscheme.Scheme.Default(external)
+	internal := &kubeadmapi.ClusterConfiguration{}
+	_ = kubeadmscheme.Scheme.Convert(external, internal, nil) // as above
+	return internal
+}
+
+// kubernetesVersion judges the version to install. A label such as stable-1,
+// which is also the default, is looked up on the network by kubeadm.
+func (c *checker) kubernetesVersion(f *kubeadmFile, config *kubeadmapi.ClusterConfiguration) {
+	if f.cluster == nil || f.partial {
+		return
+	}
+	text := config.KubernetesVersion
+	v, err := target.ParseVersion(text)
+	want := "v" + c.version().String()
+	switch {
+	case strings.HasPrefix(text, "stable") || strings.HasPrefix(text, "latest") || strings.HasPrefix(text, "ci/"):
+		c.at(f.cluster, "kubernetesVersion", finding.Finding{
+			Code: "kubeadm-version-label", Severity: finding.Warning,
+			Message: fmt.Sprintf("the version is %q, which kubeadm looks up on the network and may be another tomorrow", text),
+			Fix:     "write kubernetesVersion: " + want,
+		})
+	case err != nil || v.Patch < 0:
+		c.at(f.cluster, "kubernetesVersion", finding.Finding{
+			Code: "kubeadm-invalid", Severity: finding.Error,
+			Message: fmt.Sprintf("%q is not a version", text), Fix: "write kubernetesVersion: " + want,
+		})
+	case v.Line() != c.version().Line():
+		c.at(f.cluster, "kubernetesVersion", finding.Finding{
+			Code: "kubeadm-version-differs", Severity: finding.Error,
+			Message: fmt.Sprintf("the file installs Kubernetes %s, and is judged for %s", v.Line(), c.version().Line()),
+			Fix:     "write kubernetesVersion: " + want,
+		})
+	}
+}
+
+// settleNode fills in what kubeadm would find out about the host.
+func settleNode(n *kubeadmapi.NodeRegistrationOptions) {
+	if n.Name == "" {
+		n.Name = placeholderHost
+	}
+	if n.CRISocket == "" {
+		n.CRISocket = constants.DefaultCRISocket
+	}
+	if !strings.HasPrefix(n.CRISocket, v1beta4.DefaultContainerRuntimeURLScheme) {
+		n.CRISocket = v1beta4.DefaultContainerRuntimeURLScheme + "://" + n.CRISocket
+	}
+}
+
+func settleEndpoint(e *kubeadmapi.APIEndpoint) {
+	if e.AdvertiseAddress == "" {
+		e.AdvertiseAddress = placeholderAddress
+	}
+	if e.BindPort == 0 {
+		e.BindPort = constants.KubeAPIServerPort
+	}
+}
+
+// settleTokens gives a token to those that have none; kubeadm draws one at random.
+func settleTokens(config *kubeadmapi.InitConfiguration) {
+	for i := range config.BootstrapTokens {
+		t := &config.BootstrapTokens[i]
+		if t.Token == nil || t.Token.ID == "" {
+			token := *examplesToken
+			t.Token = &token
+		}
+	}
+}
+
+// controlPlaneEndpoint adds the port that kubeadm adds, and wants one endpoint
+// where several hosts join.
+func (c *checker) controlPlaneEndpoint(f *kubeadmFile, config *kubeadmapi.InitConfiguration) {
+	endpoint := config.ControlPlaneEndpoint
+	if endpoint == "" {
+		return
+	}
+	if _, _, err := net.SplitHostPort(endpoint); err != nil && f.cluster != nil {
+		host := strings.Trim(endpoint, "[]")
+		config.ControlPlaneEndpoint = net.JoinHostPort(host, strconv.Itoa(int(config.LocalAPIEndpoint.BindPort)))
+	}
+}
+
+// certificateValidity says what kubeadm only logs while it validates.
+func (c *checker) certificateValidity(f *kubeadmFile, config *kubeadmapi.ClusterConfiguration) {
+	for _, e := range validation.ValidateCertValidity(config) {
+		if f.cluster == nil {
+			break
+		}
+		fieldPath, message, _ := strings.Cut(e.Error(), ": ")
+		c.at(f.cluster, fieldPath, finding.Finding{Code: "kubeadm-certificate-validity", Severity: finding.Warning, Message: message})
+	}
+	config.CertificateValidityPeriod, config.CACertificateValidityPeriod = nil, nil
+}
+
+// kubeadmInvalid places one of kubeadm's validation errors in the first
+// document that has its field.
+func (c *checker) kubeadmInvalid(e *field.Error, docs ...*document) {
+	var d *document
+	for _, candidate := range docs {
+		if candidate == nil {
+			continue
+		}
+		first, _, _ := strings.Cut(e.Field, ".")
+		if d == nil || candidate.field(first) != nil {
+			d = candidate
+		}
+	}
+	if d == nil {
+		return
+	}
+	if strings.Contains(e.Detail, "a file on disk") {
+		return // the file is on the host that joins, not here
+	}
+	f := finding.Finding{Code: "kubeadm-invalid", Severity: finding.Error, Message: strings.ReplaceAll(e.ErrorBody(), `"": `, "")}
+	c.at(d, e.Field, f)
+}
+
+func (c *checker) validateJoin(f *kubeadmFile) {
+	if f.joinConfig == nil {
+		return
+	}
+	c.joins = append(c.joins, f)
+	config := f.joinConfig.DeepCopy()
+	settleNode(&config.NodeRegistration)
+	if config.ControlPlane != nil {
+		settleEndpoint(&config.ControlPlane.LocalAPIEndpoint)
+	}
+	for _, e := range validation.ValidateJoinConfiguration(config) {
+		c.kubeadmInvalid(e, f.join)
+	}
+}
+
+func (c *checker) validateUpgrade(f *kubeadmFile) {
+	if f.upgradeConfig != nil {
+		for _, e := range validation.ValidateUpgradeConfiguration(f.upgradeConfig) {
+			c.kubeadmInvalid(e, f.upgrade)
+		}
+		return
+	}
+	if f.upgrade == nil && f.cluster != nil && strings.Contains(path.Base(f.name), "upgrade") {
+		c.at(f.cluster, "kind", finding.Finding{
+			Code: "kubeadm-upgrade-ignores", Severity: finding.Error,
+			Message: "kubeadm upgrade wants an UpgradeConfiguration and refuses a file without one; a ClusterConfiguration in it is ignored",
+			Fix:     "write an UpgradeConfiguration; the ClusterConfiguration goes to kubeadm init phase upload-config",
+			Ref:     "https://github.com/kubernetes/kubeadm/issues/3113",
+		})
+	}
+}

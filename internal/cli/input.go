@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubeseams/seams/internal/estimate"
+	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/profile"
+	"github.com/kubeseams/seams/internal/recipe"
+	"github.com/kubeseams/seams/internal/target"
+)
+
+// inputFlags say which profiles to read, what to render them for and which
+// ladder to use; explain, render and vet share them.
+type inputFlags struct {
+	files   []string
+	format  string
+	pick    string
+	extStr  []string
+	extCode []string
+	tlaStr  []string
+	tlaCode []string
+	jpath   []string
+
+	recipes []string
+	rungs   []string
+
+	platform    string
+	kubernetes  string
+	kopsVersion string
+	cloud       string
+
+	// several is set once more than one profile is asked for.
+	several bool
+}
+
+func (in *inputFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVarP(&in.files, "file", "f", nil, "profile to read: .cue, .yaml, .json, .jsonnet, a CUE package directory, or - for standard input; repeatable")
+	f.StringVar(&in.format, "format", "", "format of standard input: cue, yaml, json or jsonnet (default: told by its content)")
+	f.StringVarP(&in.pick, "expression", "e", "", "path of the profile within the file, such as clusters.east")
+	f.StringArrayVar(&in.extStr, "ext-str", nil, "jsonnet external variable NAME=TEXT; repeatable")
+	f.StringArrayVar(&in.extCode, "ext-code", nil, "jsonnet external variable NAME=CODE; repeatable")
+	f.StringArrayVar(&in.tlaStr, "tla-str", nil, "jsonnet top-level argument NAME=TEXT; repeatable")
+	f.StringArrayVar(&in.tlaCode, "tla-code", nil, "jsonnet top-level argument NAME=CODE; repeatable")
+	f.StringArrayVarP(&in.jpath, "jpath", "J", nil, "further directory that jsonnet may import from; repeatable")
+	f.StringArrayVar(&in.recipes, "recipes", nil, "directory of further rungs in CUE; repeatable")
+	f.StringArrayVar(&in.rungs, "rung", nil, "use this rung on its axis, as axis/name, whatever the estimate says; repeatable")
+	f.StringVar(&in.platform, "target", "", "platform in place of the profile's: kubeadm, kops, kind or staticpod")
+	f.StringVar(&in.kubernetes, "kubernetes", "", "Kubernetes version in place of the profile's")
+	f.StringVar(&in.kopsVersion, "kops-version", "", "kOps version in place of the profile's")
+	f.StringVar(&in.cloud, "cloud", "", "kOps cloud in place of the profile's")
+	_ = cmd.RegisterFlagCompletionFunc("target", cobra.FixedCompletions([]string{"kubeadm", "kops", "kind", "staticpod"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"cue", "yaml", "json", "jsonnet"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("rung", completeRungs)
+	_ = cmd.RegisterFlagCompletionFunc("file", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"cue", "yaml", "yml", "json", "jsonnet"}, cobra.ShellCompDirectiveFilterFileExt
+	})
+}
+
+// subject is one profile on its way through the flow.
+type subject struct {
+	profile  *profile.Profile
+	digest   string
+	source   string
+	target   target.Target
+	estimate *estimate.Estimate
+	recipe   *recipe.Recipe
+	findings []finding.Finding
+}
+
+// each takes the profiles one at a time through estimate and recipe and hands
+// each on, so that memory does not grow with their number. Once one has an
+// error no more are handed on, but the rest are still loaded, so that every
+// file's problems are told at once.
+func (in *inputFlags) each(ctx context.Context, streams Streams, use func(*subject) error) error {
+	problems, err := in.walk(ctx, streams, use)
+	if err != nil {
+		return err
+	}
+	if finding.AtLeast(problems, finding.Error) {
+		printFindings(streams, problems)
+		return exit(exitFailure)
+	}
+	return nil
+}
+
+// walk is each without the printing: it returns what is wrong with the files.
+func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subject) error) ([]finding.Finding, error) {
+	if len(in.files) == 0 {
+		return nil, errors.New("no profile given: pass -f FILE, or -f - for standard input")
+	}
+	options, err := in.profileOptions(streams)
+	if err != nil {
+		return nil, err
+	}
+	// The ladder is compiled beside the first profile's schema: the two are most
+	// of what a single render waits for.
+	ladderReady := startLadder(recipe.Options{Dirs: in.recipes})
+	loader, err := profile.NewLoader()
+	if err != nil {
+		return nil, err
+	}
+	var problems []finding.Finding
+	in.several = len(in.files) > 1
+	for _, path := range in.files {
+		options.Path = path
+		loaded, findings, err := loader.Load(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, findings...)
+		in.several = in.several || len(loaded) > 1
+		ladder, found, err := ladderReady()
+		if err != nil {
+			return nil, err
+		}
+		if path == in.files[0] {
+			problems = append(problems, found...)
+		}
+		for _, l := range loaded {
+			if finding.AtLeast(problems, finding.Error) {
+				break
+			}
+			s, err := in.choose(ladder, l)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", displayPath(l.Source), err)
+			}
+			if err := use(s); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return problems, nil
+}
+
+// startLadder loads the ladder in the background; the function it returns waits for it.
+func startLadder(o recipe.Options) func() (*recipe.Ladder, []finding.Finding, error) {
+	var (
+		ladder   *recipe.Ladder
+		findings []finding.Finding
+		err      error
+		done     = make(chan struct{})
+	)
+	go func() {
+		defer close(done)
+		ladder, findings, err = recipe.Load(o)
+	}()
+	return func() (*recipe.Ladder, []finding.Finding, error) {
+		<-done
+		return ladder, findings, err
+	}
+}
+
+func (in *inputFlags) profileOptions(streams Streams) (profile.Options, error) {
+	o := profile.Options{Stdin: streams.In, Format: profile.Format(in.format), Select: in.pick, JPath: in.jpath}
+	for _, v := range []struct {
+		flag string
+		from []string
+		to   *map[string]string
+	}{
+		{"ext-str", in.extStr, &o.ExtVars}, {"ext-code", in.extCode, &o.ExtCode},
+		{"tla-str", in.tlaStr, &o.TLAVars}, {"tla-code", in.tlaCode, &o.TLACode},
+	} {
+		for _, pair := range v.from {
+			key, value, ok := strings.Cut(pair, "=")
+			if !ok || key == "" {
+				return o, fmt.Errorf("--%s %s: want NAME=VALUE", v.flag, pair)
+			}
+			if *v.to == nil {
+				*v.to = map[string]string{}
+			}
+			(*v.to)[key] = value
+		}
+	}
+	return o, nil
+}
+
+// choose estimates one profile and selects its recipe.
+func (in *inputFlags) choose(ladder *recipe.Ladder, l profile.Loaded) (*subject, error) {
+	p := l.Profile
+	in.override(p)
+	t, err := p.Target()
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{profile: p, digest: l.Digest, source: l.Source, target: t}
+	s.estimate = estimate.Compute(p, estimate.Stock(p))
+	s.findings = append(s.findings, s.estimate.Findings...)
+	r, findings, err := ladder.Select(p, t, recipe.SelectOptions{Rungs: in.rungs})
+	if err != nil {
+		return nil, err
+	}
+	s.recipe = r
+	s.findings = append(s.findings, findings...)
+	return s, nil
+}
+
+// override puts the versions and platform of the command line in place of the profile's.
+func (in *inputFlags) override(p *profile.Profile) {
+	if in.platform != "" {
+		p.Platform.Kind = in.platform
+	}
+	if in.kubernetes != "" {
+		p.Kubernetes = in.kubernetes
+	}
+	if p.Platform.Kind != "kops" {
+		p.Platform.Kops = nil
+		return
+	}
+	if p.Platform.Kops == nil {
+		p.Platform.Kops = &profile.Kops{Version: "1.36.2", Cloud: "aws"}
+	}
+	if in.kopsVersion != "" {
+		p.Platform.Kops.Version = in.kopsVersion
+	}
+	if in.cloud != "" {
+		p.Platform.Kops.Cloud = in.cloud
+	}
+}
+
+func completeRungs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	ladder, _, err := recipe.Load(recipe.Options{})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var ids []string
+	for _, r := range ladder.Rungs() {
+		ids = append(ids, r.ID+"\t"+r.Title)
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubeseams/seams/internal/file"
+	"github.com/kubeseams/seams/internal/finding"
+)
+
+// renderFlags are the flags of render besides the inputs.
+type renderFlags struct {
+	in         inputFlags
+	output     outputFlag
+	failOn     failOnFlag
+	dir        string
+	force      bool
+	pastLadder bool
+	overlays   []string
+	into       string
+	quiet      bool
+}
+
+func newRenderCmd(streams Streams, name string) *cobra.Command {
+	var flags renderFlags
+	cmd := &cobra.Command{
+		Use:   "render -f FILE -d DIR",
+		Short: "render the recipe as checked kubeadm, kOps, static pod or kind configuration",
+		Long: `render chooses the recipe for each profile, generates the files of its
+platform, has upstream's own code check them, and writes them below DIR (each
+profile in a directory of its name when there are several). Without -d, or
+with -d -, it prints them. Nothing is written when any file has an error, and
+no file is overwritten without --force.
+
+A load that only an open rung would carry exits with 3 and renders nothing;
+--past-ladder renders the last rung that is built.`,
+		Example: examples(name, `
+%[1]s render -f cluster.cue -d out
+%[1]s render -f cluster.cue --target kops --cloud gce -d out
+%[1]s render -f cluster.cue -d out --overlay site.jsonnet
+
+# merge into the documents kOps holds, field by field
+kops get all my.example.com -o yaml | %[1]s render -f cluster.cue --target kops --into - > merged.yaml
+`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runRender(cmd.Context(), streams, &flags) },
+	}
+	flags.in.register(cmd)
+	flags.output.register(cmd)
+	flags.failOn.register(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&flags.dir, "dir", "d", "-", "directory to write to, or - to print")
+	f.BoolVar(&flags.force, "force", false, "overwrite files that exist")
+	f.BoolVar(&flags.pastLadder, "past-ladder", false, "render the last rung that is built when the load is past the ladder")
+	f.StringArrayVar(&flags.overlays, "overlay", nil, "jsonnet function from the rendered objects to the objects wanted; repeatable, in order")
+	f.StringVar(&flags.into, "into", "", "kOps documents to merge into, or - for standard input; prints the merged documents")
+	f.BoolVarP(&flags.quiet, "quiet", "q", false, "say nothing but errors")
+	_ = cmd.MarkFlagDirname("dir")
+	return cmd
+}
+
+func runRender(ctx context.Context, streams Streams, flags *renderFlags) error {
+	r := &renderer{ctx: ctx, flags: flags, streams: streams, seen: map[string]string{}}
+	if flags.dir != "-" && flags.into == "" {
+		stage, err := newStage(flags.dir, flags.force)
+		if err != nil {
+			return err
+		}
+		defer stage.close()
+		r.stage = stage
+	}
+	if err := flags.in.each(ctx, streams, r.one); err != nil {
+		return err
+	}
+	return r.finish()
+}
+
+// renderer takes the profiles as they come. To a directory each is staged at
+// once, so that a thousand take no more memory than one.
+type renderer struct {
+	ctx      context.Context // of the one command the renderer lives for
+	flags    *renderFlags
+	streams  Streams
+	stage    *stage
+	seen     map[string]string
+	held     []rendered
+	findings []finding.Finding
+	past     bool
+}
+
+// one renders one profile.
+func (r *renderer) one(s *subject) error {
+	if first, ok := r.seen[s.profile.Name]; ok {
+		return fmt.Errorf("%s and %s are both named %q, so their files would overwrite each other: rename one",
+			displayPath(first), displayPath(s.source), s.profile.Name)
+	}
+	r.seen[s.profile.Name] = s.source
+	if n := len(r.seen); r.streams.Progress && !r.flags.quiet && n%25 == 0 {
+		fmt.Fprintf(r.streams.Err, "\r%d profiles rendered", n)
+	}
+	if s.recipe.PastLadder() && !r.flags.pastLadder {
+		r.refuse(s)
+		return nil
+	}
+	out, err := r.render(s)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.profile.Name, err)
+	}
+	r.findings = append(r.findings, out.Findings...)
+	if r.stage == nil || !r.flags.output.isText() {
+		r.held = append(r.held, *out)
+	}
+	if r.stage == nil {
+		return nil
+	}
+	return r.stage.add(out.below(r.directory(s)))
+}
+
+// directory is where a profile's files go below --dir: its own directory when
+// more than one profile is asked for.
+func (r *renderer) directory(s *subject) string {
+	if r.flags.in.several {
+		return s.profile.Name
+	}
+	return ""
+}
+
+// refuse says that a profile is past the ladder.
+func (r *renderer) refuse(s *subject) {
+	r.past = true
+	for _, c := range s.recipe.Choices {
+		if c.PastLadder {
+			fmt.Fprintf(r.streams.Err, "%s: past the ladder on the %s axis: only %s is left, which nobody has built; nothing rendered; split the cluster, or pass --past-ladder for the last rung that is built\n",
+				s.profile.Name, c.Axis, c.Rung.ID)
+		}
+	}
+}
+
+// finish prints the talk, then the product or its place, and gives the exit.
+func (r *renderer) finish() error {
+	if r.streams.Progress && !r.flags.quiet && len(r.seen) >= 25 {
+		fmt.Fprint(r.streams.Err, "\r\x1b[K")
+	}
+	r.talk()
+	if finding.AtLeast(r.findings, finding.Error) && !r.flags.failOn.never {
+		fmt.Fprintln(r.streams.Err, "nothing written: the findings above have errors")
+		return exit(exitFindings)
+	}
+	if r.stage != nil {
+		if err := r.commit(); err != nil {
+			return err
+		}
+	}
+	if err := r.print(); err != nil {
+		return err
+	}
+	if r.past {
+		return exit(exitPastLadder)
+	}
+	return r.flags.failOn.verdict(r.findings)
+}
+
+// talk prints the findings: all that are warnings or worse, and remarks too
+// unless --quiet.
+func (r *renderer) talk() {
+	var shown []finding.Finding
+	for _, f := range r.findings {
+		if f.Severity == finding.Error || !r.flags.quiet {
+			shown = append(shown, f)
+		}
+	}
+	printFindings(r.streams, shown)
+}
+
+func (r *renderer) commit() error {
+	if err := r.stage.commit(); err != nil {
+		return err
+	}
+	for _, path := range staleFiles(r.flags.dir, r.stage.paths) {
+		fmt.Fprintf(r.streams.Err, "%s: left from an earlier render and not part of this one; remove it where it was installed\n",
+			displayPath(filepath.Join(r.flags.dir, path)))
+	}
+	if !r.flags.quiet && r.flags.output.isText() {
+		fmt.Fprintf(r.streams.Err, "%d files written below %s; begin with rollout.md\n", len(r.stage.paths), displayPath(r.flags.dir))
+	}
+	return nil
+}
+
+// print writes what was held back for standard output.
+func (r *renderer) print() error {
+	switch {
+	case !r.flags.output.isText():
+		return r.flags.output.write(r.streams.Out, oneOrMany(r.held))
+	case r.stage != nil:
+		return nil
+	}
+	var files []file.File
+	for _, out := range r.held {
+		files = append(files, out.below("")...)
+	}
+	return printFiles(r.streams.Out, files, r.flags.into == "")
+}

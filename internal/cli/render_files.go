@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/kubeseams/seams/generators/kind"
+	"github.com/kubeseams/seams/generators/kops"
+	"github.com/kubeseams/seams/generators/kubeadm"
+	"github.com/kubeseams/seams/generators/rollout"
+	"github.com/kubeseams/seams/generators/staticpod"
+	"github.com/kubeseams/seams/internal/check"
+	"github.com/kubeseams/seams/internal/file"
+	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/overlay"
+	"github.com/kubeseams/seams/internal/plan"
+	"github.com/kubeseams/seams/internal/target"
+)
+
+// rendered is what `render` made of one profile.
+type rendered struct {
+	Plan     *plan.Plan        `json:"plan"`
+	Files    []renderedFile    `json:"files"`
+	Findings []finding.Finding `json:"findings"`
+}
+
+type renderedFile struct {
+	Path string `json:"path"`
+	Data string `json:"data"`
+	mode fs.FileMode
+}
+
+// below gives the files with their paths below a directory.
+func (o *rendered) below(dir string) []file.File {
+	files := make([]file.File, len(o.Files))
+	for i, f := range o.Files {
+		files[i] = file.File{Path: path.Join(dir, f.Path), Data: []byte(f.Data), Mode: f.mode}
+	}
+	return files
+}
+
+// render takes a subject through plan, generators, overlays and check.
+func (r *renderer) render(s *subject) (*rendered, error) {
+	p, findings, err := plan.Make(s.profile, s.digest, s.recipe, s.estimate, s.target)
+	if err != nil {
+		return nil, err
+	}
+	s.findings = append(s.findings, findings...)
+	files, findings, err := r.generate(s, p)
+	if err != nil {
+		return nil, err
+	}
+	s.findings = append(s.findings, findings...)
+	if files, err = r.applyOverlays(r.ctx, files); err != nil {
+		return nil, err
+	}
+	s.findings = append(s.findings, check.Check(check.Input{Files: files, Target: s.target})...)
+	out := &rendered{Plan: p, Findings: s.findings}
+	for _, f := range files {
+		if r.flags.into == "" {
+			f = withHeader(f, header(p))
+		}
+		out.Files = append(out.Files, renderedFile{Path: f.Path, Data: string(f.Data), mode: f.Mode})
+	}
+	return out, nil
+}
+
+// header names everything the bytes of a file depend on.
+func header(p *plan.Plan) []string {
+	on := "Kubernetes " + p.Target.Kubernetes.String() + " on " + string(p.Target.Platform)
+	if !p.Target.Kops.IsZero() {
+		on += " " + p.Target.Kops.String() + ", " + p.Target.Cloud
+	}
+	return []string{
+		headerMark + Version + " for " + on + ".",
+		"Profile " + p.Name + " " + p.ProfileDigest,
+		"Recipe " + strings.Join(p.Rungs, " + ") + " " + p.RecipeDigest,
+	}
+}
+
+// generate calls the generator of the target, and the rollout that goes with every target.
+func (r *renderer) generate(s *subject, p *plan.Plan) ([]file.File, []finding.Finding, error) {
+	if r.flags.into != "" {
+		return r.merge(s, p)
+	}
+	generate, ok := map[target.Platform]func(*plan.Plan) ([]file.File, []finding.Finding, error){
+		target.Kubeadm:   kubeadm.Generate,
+		target.Kops:      kops.Generate,
+		target.Kind:      kind.Generate,
+		target.StaticPod: staticpod.Generate,
+	}[s.target.Platform]
+	if !ok {
+		return nil, nil, fmt.Errorf("unknown platform %q: want kubeadm, kops, kind or staticpod", s.target.Platform)
+	}
+	files, findings, err := generate(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	files = append(files, rollout.Render(p))
+	file.Sort(files)
+	return files, findings, nil
+}
+
+// merge puts the plan into documents that kOps holds already.
+func (r *renderer) merge(s *subject, p *plan.Plan) ([]file.File, []finding.Finding, error) {
+	if s.target.Platform != target.Kops {
+		return nil, nil, errors.New("--into merges into kOps documents: pass --target kops too")
+	}
+	var (
+		existing []byte
+		err      error
+	)
+	if r.flags.into == "-" {
+		existing, err = io.ReadAll(r.streams.In)
+	} else {
+		existing, err = os.ReadFile(r.flags.into)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the kOps documents: %w", err)
+	}
+	merged, additional, findings, err := kops.Merge(existing, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	files := []file.File{{Path: "cluster.yaml", Data: merged}}
+	if len(bytes.TrimSpace(additional)) > 0 {
+		files = append(files, file.File{Path: "additional.yaml", Data: additional})
+	}
+	return files, findings, nil
+}
+
+func (r *renderer) applyOverlays(ctx context.Context, files []file.File) (_ []file.File, err error) {
+	for _, name := range r.flags.overlays {
+		if files, err = overlay.Apply(ctx, files, name); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/recipe"
+)
+
+func newVetCmd(streams Streams, name string) *cobra.Command {
+	var (
+		in     inputFlags
+		output outputFlag
+		failOn failOnFlag
+	)
+	cmd := &cobra.Command{
+		Use:   "vet [-f FILE] [--recipes DIR]",
+		Short: "validate profiles and recipes without rendering",
+		Long: `vet loads profiles and rungs, and tells every problem at once with file, line
+and field. It also runs the estimate, whose advice that is not a rung (a slow
+disk, a runaway controller) it reports as findings.`,
+		Example: examples(name, `
+%[1]s vet -f cluster.cue
+%[1]s vet --recipes ./my-rungs
+%[1]s vet -f cluster.yaml --fail-on warning -o json
+`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runVet(cmd.Context(), streams, &in, output, failOn)
+		},
+	}
+	in.register(cmd)
+	output.register(cmd)
+	failOn.register(cmd)
+	return cmd
+}
+
+func runVet(ctx context.Context, streams Streams, in *inputFlags, output outputFlag, failOn failOnFlag) error {
+	var (
+		all   = []finding.Finding{}
+		names []string
+		rungs int
+	)
+	if len(in.files) == 0 {
+		if len(in.recipes) == 0 {
+			return fmt.Errorf("nothing to vet: pass -f FILE for a profile or --recipes DIR for rungs")
+		}
+		ladder, findings, err := recipe.Load(recipe.Options{Dirs: in.recipes})
+		if err != nil {
+			return err
+		}
+		all = append(all, findings...)
+		if ladder != nil {
+			rungs = len(ladder.Rungs())
+		}
+	} else {
+		problems, err := in.walk(ctx, streams, func(s *subject) error {
+			names = append(names, s.profile.Name)
+			all = append(all, s.findings...)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		all = append(all, problems...)
+	}
+	finding.Sort(all)
+	if !output.isText() {
+		if err := output.write(streams.Out, all); err != nil {
+			return err
+		}
+		return failOn.verdict(all)
+	}
+	for _, f := range all {
+		fmt.Fprintln(streams.Out, findingText(f))
+	}
+	if len(all) == 0 {
+		if rungs > 0 {
+			fmt.Fprintf(streams.Out, "%d rungs: no findings\n", rungs)
+		} else {
+			fmt.Fprintf(streams.Out, "%s: no findings\n", listSome(names, 5))
+		}
+	}
+	return failOn.verdict(all)
+}

@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubeseams/seams/internal/file"
+)
+
+// headerMark begins the header of every rendered file, by which a later render
+// knows its own.
+const headerMark = "Rendered by seams "
+
+// withHeader puts the header before a file's content, in the comment form of
+// its kind. Files that know no comments, such as JSON, stay as they are.
+func withHeader(f file.File, header []string) file.File {
+	var b bytes.Buffer
+	switch filepath.Ext(f.Path) {
+	case ".yaml", ".yml", ".conf", ".txt":
+		for _, line := range header {
+			b.WriteString("# " + line + "\n")
+		}
+	case ".sh":
+		body, rest, _ := bytes.Cut(f.Data, []byte("\n"))
+		b.Write(body)
+		b.WriteString("\n")
+		for _, line := range header {
+			b.WriteString("# " + line + "\n")
+		}
+		f.Data = rest
+	case ".md":
+		b.WriteString("<!-- " + strings.Join(header, "\n     ") + " -->\n\n")
+	default:
+		return f
+	}
+	b.Write(f.Data)
+	f.Data = b.Bytes()
+	return f
+}
+
+// stage collects files beside their place, in a directory of its own below
+// the output, until commit moves them all; without a commit nothing changes.
+type stage struct {
+	dir   string
+	tmp   string
+	force bool
+	paths []string
+	taken []string
+}
+
+// newStage makes the output directory, when absent, and the stage in it.
+func newStage(dir string, force bool) (*stage, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the output directory: %w", err)
+	}
+	tmp, err := os.MkdirTemp(dir, ".seams-")
+	if err != nil {
+		return nil, fmt.Errorf("write to the output directory: %w", err)
+	}
+	return &stage{dir: dir, tmp: tmp, force: force}, nil
+}
+
+// close removes the stage and, when nothing was written, an output directory left empty.
+func (s *stage) close() {
+	os.RemoveAll(s.tmp)
+	os.Remove(s.dir) // fails, as it should, when the directory holds anything
+}
+
+// add stages files, noting those that would overwrite something.
+func (s *stage) add(files []file.File) error {
+	for _, f := range files {
+		place := filepath.Join(s.dir, filepath.FromSlash(f.Path))
+		info, err := os.Lstat(place)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return fmt.Errorf("look at the output: %w", err)
+		case info.IsDir():
+			return fmt.Errorf("%s is a directory: choose another --dir", displayPath(place))
+		case !s.force:
+			s.taken = append(s.taken, f.Path)
+		}
+		if err := s.write(f); err != nil {
+			return fmt.Errorf("write %s: %w", f.Path, err)
+		}
+		s.paths = append(s.paths, f.Path)
+	}
+	return nil
+}
+
+func (s *stage) write(f file.File) error {
+	path := filepath.Join(s.tmp, "new", filepath.FromSlash(f.Path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	mode := f.Mode
+	if mode == 0 {
+		mode = 0o644
+	}
+	return os.WriteFile(path, f.Data, mode)
+}
+
+// commit moves the staged files into place. Files that exist are an error
+// unless force is set; when a move fails, what was there is put back.
+func (s *stage) commit() (err error) {
+	if len(s.taken) > 0 {
+		return fmt.Errorf("%s already holds %s: pass --force to overwrite, or choose another --dir",
+			displayPath(s.dir), listSome(s.taken, 3))
+	}
+	var undo []func() error
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, u := range slices.Backward(undo) {
+			err = errors.Join(err, u())
+		}
+	}()
+	for _, path := range s.paths {
+		back, err := s.move(path)
+		undo = append(undo, back...)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// move puts one file into its place and says how to undo that.
+func (s *stage) move(path string) (undo []func() error, err error) {
+	rel := filepath.FromSlash(path)
+	from, to, old := filepath.Join(s.tmp, "new", rel), filepath.Join(s.dir, rel), filepath.Join(s.tmp, "old", rel)
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(to); err == nil {
+		if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.Rename(to, old); err != nil {
+			return nil, err
+		}
+		undo = append(undo, func() error { return os.Rename(old, to) })
+	}
+	if err := os.Rename(from, to); err != nil {
+		return undo, err
+	}
+	return append(undo, func() error { return os.Remove(to) }), nil
+}
+
+// staleFiles lists files below dir that an earlier render wrote and this one
+// does not: a manifest left behind would still be started by the kubelet.
+func staleFiles(dir string, paths []string) []string {
+	fresh := map[string]bool{}
+	for _, p := range paths {
+		fresh[p] = true
+	}
+	var stale []string
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || fresh[filepath.ToSlash(rel)] || !ownHeader(path) {
+			return nil
+		}
+		stale = append(stale, filepath.ToSlash(rel))
+		return nil
+	})
+	slices.Sort(stale)
+	return stale
+}
+
+// ownHeader reports whether a file begins with the header of a render.
+func ownHeader(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, _ := io.ReadFull(f, head)
+	return bytes.Contains(head[:n], []byte(headerMark))
+}
+
+// printFiles writes files to one stream; names puts each one's path before it.
+func printFiles(w io.Writer, files []file.File, names bool) error {
+	for i, f := range files {
+		if i > 0 {
+			if _, err := io.WriteString(w, "---\n"); err != nil {
+				return err
+			}
+		}
+		if names {
+			if _, err := fmt.Fprintf(w, "# File: %s\n", f.Path); err != nil {
+				return err
+			}
+		}
+		if _, err := w.Write(f.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listSome writes the first few of a list and how many there are besides.
+func listSome(items []string, n int) string {
+	if len(items) <= n {
+		return strings.Join(items, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(items[:n], ", "), len(items)-n)
+}

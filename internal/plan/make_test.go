@@ -1,0 +1,446 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubeseams/seams/internal/estimate"
+	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/profile"
+	"github.com/kubeseams/seams/internal/recipe"
+	"github.com/kubeseams/seams/internal/target"
+)
+
+var ladder = func() *recipe.Ladder {
+	l, findings, err := recipe.Load(recipe.Options{})
+	if err != nil || len(findings) > 0 {
+		panic(err)
+	}
+	return l
+}()
+
+// base is a profile as the loader fills it in, of a small quiet cluster on
+// three hosts.
+func base() *profile.Profile {
+	return &profile.Profile{
+		Name: "shop", Kubernetes: "1.37", Platform: profile.Platform{Kind: "kubeadm"},
+		Nodes: profile.Nodes{Count: 100, LeaseDurationSeconds: 40, MonitorGraceSeconds: 50, NodeBytes: 20000,
+			PodsPerNode: 10, PodBytes: 5000, WatchesPerNode: 18},
+		Churn: profile.Churn{Events: profile.Events{Bytes: 900, TTLSeconds: 3600}, LeaderElections: 2},
+		State: profile.State{RBACObjects: 200},
+		ControlPlane: profile.ControlPlane{Apiservers: 3, CPU: 16, MemoryGiB: 64, Disk: "ssd", EtcdDisks: 4, EtcdQuotaGiB: 8,
+			Endpoint: "api.shop.example.com:6443", NodeEndpoint: "nodes.shop.example.com:7443",
+			Hosts: []profile.Host{{Name: "cp-1", Address: "10.0.0.11"}, {Name: "cp-2", Address: "10.0.0.12"}, {Name: "cp-3", Address: "10.0.0.13"}}},
+	}
+}
+
+func onKops(p *profile.Profile, version string) *profile.Profile {
+	p.Platform = profile.Platform{Kind: "kops", Kops: &profile.Kops{Version: version, Cloud: "aws"}}
+	p.Kubernetes = "1.36"
+	return p
+}
+
+func hot(p *profile.Profile, group string, writes float64) *profile.Profile {
+	p.Churn.Resources = append(p.Churn.Resources, profile.ChurnResource{
+		GroupResource: profile.GroupResource{Group: group, Resource: "runs"}, UpdatesPerSecond: writes, ObjectBytes: 3000,
+		Live: 1000, Watchers: 1, Scope: "all", Shape: "structured"})
+	return p
+}
+
+// makePlan selects the given rungs and makes the plan.
+func makePlan(t testing.TB, p *profile.Profile, rungs ...string) (*Plan, []finding.Finding) {
+	t.Helper()
+	at, err := p.Target()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := ladder.Select(p, at, recipe.SelectOptions{Rungs: rungs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, findings, err := Make(p, "sha256:profile", r, estimate.Compute(p, r.Layout), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got, findings
+}
+
+func find(fs []finding.Finding, code string) (finding.Finding, bool) {
+	i := slices.IndexFunc(fs, func(f finding.Finding) bool { return f.Code == code })
+	if i < 0 {
+		return finding.Finding{}, false
+	}
+	return fs[i], true
+}
+
+// genCase draws a profile and rungs for it.
+func genCase(t *rapid.T) (*profile.Profile, []string) {
+	p := base()
+	p.Kubernetes = rapid.SampledFrom([]string{"1.34", "1.35", "1.36", "1.37"}).Draw(t, "kubernetes")
+	switch p.Platform.Kind = rapid.SampledFrom([]string{"kubeadm", "kind", "staticpod", "kops"}).Draw(t, "platform"); p.Platform.Kind {
+	case "kops":
+		onKops(p, rapid.SampledFrom([]string{"1.34.3", "1.35.2", "1.36.2"}).Draw(t, "kops"))
+	}
+	p.ControlPlane.Hosts = p.ControlPlane.Hosts[:rapid.IntRange(0, 3).Draw(t, "hosts")]
+	for i := range rapid.IntRange(0, 9).Draw(t, "more hosts") {
+		name := string(rune('d' + i))
+		p.ControlPlane.Hosts = append(p.ControlPlane.Hosts, profile.Host{Name: name, Address: "10.0.1." + string(rune('0'+i))})
+	}
+	p.Nodes.Count = rapid.IntRange(1, 200000).Draw(t, "nodes")
+	p.Nodes.PodChurnPerSecond = rapid.Float64Range(0, 200).Draw(t, "podChurn")
+	p.ControlPlane.EtcdDisks = rapid.IntRange(1, 4).Draw(t, "disks")
+	for i := range rapid.IntRange(0, 5).Draw(t, "groups") {
+		hot(p, string(rune('a'+i))+".example.dev", rapid.Float64Range(0, 3000).Draw(t, "writes"))
+	}
+	for i := range rapid.IntRange(0, 5).Draw(t, "kinds") {
+		p.State.Resources = append(p.State.Resources, profile.StateResource{
+			GroupResource: profile.GroupResource{Group: string(rune('c'+i)) + ".example.dev", Resource: "things"}, Shape: "structured",
+			Count: rapid.IntRange(0, 200000).Draw(t, "count"), Bytes: rapid.IntRange(1, 20000).Draw(t, "bytes"), Listers: rapid.IntRange(0, 5).Draw(t, "listers")})
+	}
+	var pins []string
+	for _, r := range ladder.Rungs() {
+		if rapid.IntRange(0, 9).Draw(t, r.ID) == 0 && !slices.ContainsFunc(pins, func(id string) bool {
+			other, _ := ladder.Rung(id)
+			return other.Axis == r.Axis && !other.Optional && !r.Optional
+		}) {
+			pins = append(pins, r.ID)
+		}
+	}
+	return p, pins
+}
+
+// TestPlanLaws holds for every profile and every set of rungs.
+func TestPlanLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, rungs := genCase(t)
+		at, err := p.Target()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _, err := ladder.Select(p, at, recipe.SelectOptions{Rungs: rungs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := estimate.Compute(p, r.Layout)
+		got, findings, err := Make(p, "sha256:profile", r, e, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, findingsAgain, err := Make(p, "sha256:profile", r, estimate.Compute(p, estimate.Stock(p)), at)
+		if err != nil || !cmp.Equal(got, again) || !cmp.Equal(findings, findingsAgain) {
+			t.Fatalf("the plan depends on more than its recipe: %v\n%s", err, cmp.Diff(got, again))
+		}
+		checkStores(t, got)
+		checkRoutes(t, got)
+		checkServers(t, got)
+		checkSharding(t, got)
+		for i, s := range got.Rollout {
+			if s.Title == "" || s.Why == "" || s.Check == "" || s.Expect == "" {
+				t.Fatalf("step %d says too little: %+v", i, s)
+			}
+		}
+	})
+}
+
+func checkStores(t *rapid.T, p *Plan) {
+	ports, dirs, tokens, names := map[int]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i, s := range p.Stores {
+		if (i == 0) != (s.Name == "main") || names[s.Name] || dirs[s.DataDir] || tokens[s.Token] || s.DataDir == "" || s.Token == "" {
+			t.Fatalf("stores %+v", p.Stores)
+		}
+		names[s.Name], dirs[s.DataDir], tokens[s.Token] = true, true, true
+		for _, port := range []int{s.ClientPort, s.PeerPort, s.MetricsPort} {
+			if port <= 0 || ports[port] != "" {
+				t.Fatalf("port %d of %s is taken by %s", port, s.Name, ports[port])
+			}
+			ports[port] = s.Name
+		}
+		if len(s.Members)%2 != 1 || len(s.Members) > maxMembers || s.QuotaBytes <= 0 {
+			t.Fatalf("store %+v", s)
+		}
+		for _, m := range s.Members {
+			if _, ok := p.Host(m); !ok {
+				t.Fatalf("%s has a member on %s, which is no host", s.Name, m)
+			}
+		}
+		if s.Durability == "ephemeral" && s.ServesLiveness {
+			t.Fatalf("%s may be lost and serves liveness", s.Name)
+		}
+	}
+	for _, tier := range p.Tiers {
+		if ports[tier.Port] != "" {
+			t.Fatalf("port %d of tier %s is taken by %s", tier.Port, tier.Name, ports[tier.Port])
+		}
+		ports[tier.Port] = tier.Name
+	}
+	for _, a := range p.Aggregated {
+		if ports[a.Port] != "" {
+			t.Fatalf("port %d of %s is taken by %s", a.Port, a.Name, ports[a.Port])
+		}
+		ports[a.Port] = a.Name
+	}
+}
+
+func checkRoutes(t *rapid.T, p *Plan) {
+	for i, r := range p.Routes {
+		if _, ok := p.Store(r.Store); !ok || r.Store == "main" {
+			t.Fatalf("%s goes to %s", r.GroupResource, r.Store)
+		}
+		if found, ok := target.LookUp(p.Target.Kubernetes, r.Group, r.Resource); !ok || found.Storage != target.Routable {
+			t.Fatalf("%s cannot be routed", r.GroupResource)
+		}
+		if i > 0 && p.Routes[i-1].String() >= r.String() {
+			t.Fatalf("routes are not sorted: %v", p.Routes)
+		}
+	}
+}
+
+func checkServers(t *rapid.T, p *Plan) {
+	if p.Tiers[0].Name != "main" {
+		t.Fatalf("tiers %+v", p.Tiers)
+	}
+	moved := map[string]string{}
+	for _, a := range p.Aggregated {
+		if _, ok := p.Store(a.Store); !ok || a.Replicas < 1 || len(a.Groups) == 0 || !slices.IsSorted(a.Groups) {
+			t.Fatalf("tier %+v", a)
+		}
+		for _, g := range a.Groups {
+			if moved[g] != "" {
+				t.Fatalf("%s is in %s and %s", g, moved[g], a.Name)
+			}
+			moved[g] = a.Name
+		}
+	}
+	for _, tier := range p.Tiers {
+		for _, flag := range []string{"etcd-servers-overrides", "watch-cache-sizes", "feature-gates"} {
+			if tier.Flags[flag] != "" {
+				t.Fatalf("tier %s sets %s beside what it follows from", tier.Name, flag)
+			}
+		}
+		if tier.Flags["goaway-chance"] != "" && tier.Replicas < 2 {
+			t.Fatalf("tier %s is one process and sends its clients away", tier.Name)
+		}
+		for _, u := range tier.Uncached {
+			if moved[u.Group] != "" {
+				t.Fatalf("tier %s turns the cache of %s off, which it does not have", tier.Name, u)
+			}
+		}
+		if p.Target.Platform == target.Kops && tier.Name != "main" {
+			t.Fatalf("kOps has the tier %s", tier.Name)
+		}
+		if len(tier.Hosts) == 0 || tier.Replicas < len(tier.Hosts) {
+			t.Fatalf("tier %+v", tier)
+		}
+	}
+}
+
+func checkSharding(t *rapid.T, p *Plan) {
+	if p.Sharding == nil {
+		return
+	}
+	if got := cmp.Diff(ShardRanges(p.Sharding.Field, len(p.Sharding.Ranges)), p.Sharding.Ranges); got != "" {
+		t.Fatal(got)
+	}
+	owner := map[string]string{}
+	for _, g := range p.ControllerGroups {
+		for _, c := range g.Controllers {
+			if owner[c] != "" {
+				t.Fatalf("%s is in %s and %s", c, owner[c], g.Name)
+			}
+			owner[c] = g.Name
+			if !slices.Contains(target.Controllers(p.Target.Kubernetes), c) || c == target.ServiceAccountTokens {
+				t.Fatalf("the group %s has %s", g.Name, c)
+			}
+		}
+	}
+}
+
+func TestStockChangesNothing(t *testing.T) {
+	p, findings := makePlan(t, base())
+	if len(p.Rollout) != 0 || len(p.Routes) != 0 || len(p.Stores) != 1 || len(p.Tiers[0].Flags) != 0 || p.Kubelet != (Kubelet{}) || len(findings) != 0 {
+		t.Errorf("%+v\n%v", p, findings)
+	}
+}
+
+// TestProfileSettingsAreKept: what a profile sets differently from upstream is
+// set by the plan, or rendering would undo it.
+func TestProfileSettingsAreKept(t *testing.T) {
+	p := base()
+	p.Nodes.LeaseDurationSeconds, p.Nodes.MonitorGraceSeconds = 80, 100
+	p.Nodes.StatusUpdateSeconds, p.Nodes.StatusReportSeconds = 20, 600
+	p.Churn.Events.TTLSeconds = 900
+	got, _ := makePlan(t, p)
+	want := Kubelet{NodeLeaseDurationSeconds: 80, NodeStatusUpdateSeconds: 20, NodeStatusReportSeconds: 600}
+	if got.Kubelet != want || got.ControllerManager.Flags["node-monitor-grace-period"] != "100s" || got.Tiers[0].Flags["event-ttl"] != "900s" {
+		t.Errorf("%+v %v %v", got.Kubelet, got.ControllerManager.Flags, got.Tiers[0].Flags)
+	}
+	got, _ = makePlan(t, p, "node/longer-lease")
+	if got.Kubelet.NodeLeaseDurationSeconds != 160 || got.ControllerManager.Flags["node-monitor-grace-period"] != "200s" {
+		t.Errorf("a rung's settings go before the profile's: %+v %v", got.Kubelet, got.ControllerManager.Flags)
+	}
+}
+
+func TestHosts(t *testing.T) {
+	for name, c := range map[string]struct {
+		hosts   int
+		members int
+		code    string
+	}{
+		"none": {0, 3, "plan-no-hosts"}, "one": {1, 1, "store-single-member"}, "two": {2, 1, "plan-even-hosts"}, "three": {3, 3, ""},
+	} {
+		p := base()
+		p.ControlPlane.Hosts = p.ControlPlane.Hosts[:c.hosts]
+		got, findings := makePlan(t, p, "churn/events-store")
+		if n := len(got.Stores[1].Members); n != c.members {
+			t.Errorf("%s: %d members", name, n)
+		}
+		if _, ok := find(findings, c.code); ok != (c.code != "") {
+			t.Errorf("%s: findings %v", name, findings)
+		}
+	}
+	p := base()
+	for _, n := range []string{"d", "e", "f", "g"} {
+		p.ControlPlane.Hosts = append(p.ControlPlane.Hosts, profile.Host{Name: n, Address: "10.0.0." + n})
+	}
+	if got, _ := makePlan(t, p, "churn/events-store"); len(got.Stores[0].Members) != 5 {
+		t.Errorf("%d members on seven hosts", len(got.Stores[0].Members))
+	}
+}
+
+func TestGoawayNeedsSomewhereToGo(t *testing.T) {
+	p := base()
+	got, _ := makePlan(t, p, "node/leases-store")
+	if got.Tiers[0].Flags["goaway-chance"] != "0.001" {
+		t.Error("three apiservers do not rebalance")
+	}
+	p.ControlPlane.Hosts = p.ControlPlane.Hosts[:1]
+	if got, _ = makePlan(t, p, "node/leases-store"); got.Tiers[0].Flags["goaway-chance"] != "" {
+		t.Error("a single apiserver sends its clients away")
+	}
+}
+
+func TestSameDiskIsNoGain(t *testing.T) {
+	p := base()
+	p.ControlPlane.EtcdDisks = 1
+	_, findings := makePlan(t, p, "churn/events-store")
+	f, ok := find(findings, "stores-share-a-disk")
+	if !ok || !strings.Contains(f.Message, "fsync is not") {
+		t.Errorf("findings %v", findings)
+	}
+	p.ControlPlane.EtcdDisks = 2
+	if _, findings = makePlan(t, p, "churn/events-store"); len(findings) != 0 {
+		t.Errorf("with a disk each: %v", findings)
+	}
+}
+
+func TestEventsTTLThatDoesNotFit(t *testing.T) {
+	p := base()
+	p.Churn.Events = profile.Events{PerSecond: 30, Bytes: 76000, TTLSeconds: 3600}
+	_, findings := makePlan(t, p)
+	f, ok := find(findings, "events-ttl-too-long")
+	if !ok || !strings.HasPrefix(f.Fix, "keep them for 2,") && !strings.HasPrefix(f.Fix, "keep them for 2") {
+		t.Errorf("findings %v", findings)
+	}
+}
+
+func TestKops(t *testing.T) {
+	got, findings := makePlan(t, onKops(base(), "1.36.2"), "node/leases-store")
+	var ports [][2]int
+	for _, s := range got.Stores {
+		ports = append(ports, [2]int{s.ClientPort, s.PeerPort})
+	}
+	if want := [][2]int{{4001, 2380}, {4002, 2381}, {4004, 2383}}; !cmp.Equal(want, ports) {
+		t.Errorf("ports %v, want %v", ports, want)
+	}
+	if f, ok := find(findings, "kops-liveness-probe-fixed"); !ok || f.Severity != finding.Warning {
+		t.Errorf("findings %v", findings)
+	}
+	got, findings = makePlan(t, onKops(base(), "1.35.2"), "node/leases-store")
+	if f, ok := find(findings, "kops-leases-before-1.36"); !ok || f.Severity != finding.Error || !strings.Contains(f.Message, "1.36") {
+		t.Errorf("findings %v", findings)
+	}
+	if _, ok := got.Store("leases"); ok || slices.ContainsFunc(got.Routes, func(r Route) bool { return r.Store == "leases" }) {
+		t.Errorf("kOps 1.35 has a leases store: %+v", got.Routes)
+	}
+	for rungs, code := range map[string]string{"node/node-tier": "kops-no-tiers", "state/client-shards": "kops-one-controller-manager"} {
+		if _, findings := makePlan(t, onKops(base(), "1.36.2"), rungs); !slices.ContainsFunc(findings, func(f finding.Finding) bool { return f.Code == code }) {
+			t.Errorf("%s: findings %v, want %s", rungs, findings, code)
+		}
+	}
+}
+
+func TestAggregatedTiers(t *testing.T) {
+	p := hot(hot(base(), "agents.example.dev", 1500), "ci.example.dev", 300)
+	got, _ := makePlan(t, p)
+	if len(got.Aggregated) != 1 {
+		t.Fatalf("%+v", got.Aggregated)
+	}
+	a := got.Aggregated[0]
+	if a.Name != "agents-example-dev" || a.WritesPerSecond != 1500 || a.ResidentBytes <= 0 || a.Namespace != "seams-system" {
+		t.Errorf("%+v", a)
+	}
+	before, _ := got.Store("agents-example-dev")
+	got, _ = makePlan(t, hot(p, "aaa.example.dev", 400), "churn/aggregated-shards")
+	after, _ := got.Store("agents-example-dev")
+	if len(got.Aggregated) != 3 || !cmp.Equal(before, after) {
+		t.Errorf("a store changed because another came: %+v, then %+v", before, after)
+	}
+	if _, findings := makePlan(t, base(), "churn/aggregated-tier"); !slices.ContainsFunc(findings, func(f finding.Finding) bool { return f.Code == "aggregated-nothing-to-move" }) {
+		t.Errorf("findings %v", findings)
+	}
+	_, findings := makePlan(t, hot(hot(base(), "cilium.io", 900), "x.example.dev", 900), "churn/aggregated-tier")
+	if _, ok := find(findings, "aggregated-needed-for-bootstrap"); !ok {
+		t.Errorf("findings %v", findings)
+	}
+}
+
+// TestConsumerTiers: each tier keeps the custom resources of its own groups,
+// the main apiservers none, and the tiers stand on different hosts.
+func TestConsumerTiers(t *testing.T) {
+	p := base()
+	for i, g := range []string{"a.example.dev", "b.example.dev", "c.example.dev"} {
+		p.State.Resources = append(p.State.Resources, profile.StateResource{GroupResource: profile.GroupResource{Group: g, Resource: "things"},
+			Count: 1000 + i, Bytes: 20000, Listers: 5, Shape: "structured"})
+	}
+	got, _ := makePlan(t, p, "state/consumer-tiers")
+	if len(got.Tiers) != 4 || len(got.Tiers[0].Uncached) != 3 {
+		t.Fatalf("%+v", got.Tiers)
+	}
+	kept, hosts := map[string]int{}, map[string]bool{}
+	for _, tier := range got.Tiers[1:] {
+		hosts[tier.Hosts[0]] = true
+		for _, r := range p.State.Resources {
+			if !slices.Contains(tier.Uncached, r.GroupResource) {
+				kept[r.Group]++
+			}
+		}
+	}
+	if want := map[string]int{"a.example.dev": 1, "b.example.dev": 1, "c.example.dev": 1}; !cmp.Equal(want, kept) || len(hosts) != 3 {
+		t.Errorf("kept %v on %d hosts", kept, len(hosts))
+	}
+}
+
+func TestMakeNeedsARecipe(t *testing.T) {
+	if _, _, err := Make(base(), "", &recipe.Recipe{}, nil, target.Target{}); err == nil {
+		t.Error("a plan without a recipe")
+	}
+}
+
+func BenchmarkMake(b *testing.B) {
+	p := hot(base(), "agents.example.dev", 1500)
+	at, _ := p.Target()
+	r, _, err := ladder.Select(p, at, recipe.SelectOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	e := estimate.Compute(p, r.Layout)
+	for b.Loop() {
+		if _, _, err := Make(p, "", r, e, at); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

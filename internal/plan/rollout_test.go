@@ -1,0 +1,143 @@
+package plan
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubeseams/seams/internal/profile"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files; a test still fails when that changed one")
+
+// TestRolloutGolden keeps the steps for each platform, to be read.
+func TestRolloutGolden(t *testing.T) {
+	kind, static := base(), base()
+	kind.Platform.Kind, static.Platform.Kind = "kind", "staticpod"
+	two := base()
+	two.ControlPlane.Hosts = two.ControlPlane.Hosts[:1]
+	for name, c := range map[string]struct {
+		p     *profile.Profile
+		rungs []string
+	}{
+		"kubeadm-events":    {base(), []string{"churn/events-store"}},
+		"kubeadm-node-tier": {base(), []string{"node/node-tier", "node/longer-lease", "state/client-shards"}},
+		"kubeadm-one-host":  {two, []string{"node/leases-store"}},
+		"kubeadm-hot-group": {hot(base(), "agents.example.dev", 1500), nil},
+		"staticpod-leases":  {static, []string{"node/node-tier"}},
+		"kind-leases":       {kind, []string{"churn/leases-store"}},
+		"kops-leases":       {onKops(base(), "1.36.2"), []string{"node/leases-store"}},
+		"kops-events":       {onKops(base(), "1.36.2"), []string{"churn/events-store"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := makePlan(t, c.p, c.rungs...)
+			golden(t, "rollout-"+name+".txt", write(p.Rollout))
+		})
+	}
+}
+
+func write(steps []Step) string {
+	var b strings.Builder
+	for i, s := range steps {
+		fmt.Fprintf(&b, "%d. %s\n   why: %s\n", i+1, s.Title, s.Why)
+		for _, c := range s.Commands {
+			fmt.Fprintf(&b, "   $ %s\n", c)
+		}
+		fmt.Fprintf(&b, "   check: %s\n   expect: %s\n   hazard: %s\n   undo: %s\n", s.Check, s.Expect, s.Hazard, s.Undo)
+	}
+	return b.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	want, err := os.ReadFile(path)
+	if err == nil && string(want) == got {
+		return
+	}
+	if !*update {
+		t.Errorf("%s differs; -update rewrites it; got:\n%s", path, got)
+		return
+	}
+	if err := os.MkdirAll("testdata", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Errorf("%s was rewritten", path)
+}
+
+// order gives the places of the steps whose titles begin with each text.
+func order(t *testing.T, p *Plan, titles ...string) []int {
+	t.Helper()
+	var places []int
+	for _, title := range titles {
+		i := slices.IndexFunc(p.Rollout, func(s Step) bool { return strings.HasPrefix(s.Title, title) })
+		if i < 0 {
+			t.Fatalf("no step %q in:\n%s", title, write(p.Rollout))
+		}
+		places = append(places, i)
+	}
+	return places
+}
+
+// TestLeasesSwitchOrder: nobody who acts on leases runs while apiservers can
+// disagree about them, and the old ones go last.
+func TestLeasesSwitchOrder(t *testing.T) {
+	p, _ := makePlan(t, base(), "node/node-tier", "node/longer-lease", "state/client-shards")
+	got := order(t, p, "Back up", "Copy", "Start the etcd events", "Start the etcd leases", "Give the members of leases",
+		"Stop controller managers", "Switch all apiservers within 50 s", "Start controller manager and scheduler", "Restart what elects",
+		"Start the apiservers of the tier nodes", "Change the kubelets", "Start the controller managers of the group", "See that every apiserver filters",
+		"Delete the old leases")
+	if !slices.IsSorted(got) {
+		t.Errorf("places %v in:\n%s", got, write(p.Rollout))
+	}
+	last := p.Rollout[len(p.Rollout)-1]
+	if !strings.Contains(last.Commands[0], "etcd-cp-1 --") || !strings.Contains(last.Commands[0], ":2379") || !strings.HasSuffix(last.Commands[0], "del --prefix /registry/leases/") {
+		t.Errorf("the deletion is not of the main etcd's leases alone: %s", last.Commands[0])
+	}
+}
+
+// TestEventsSwitchInTurn: without a route for leases the apiservers go one by
+// one, and nothing is stopped.
+func TestEventsSwitchInTurn(t *testing.T) {
+	p, _ := makePlan(t, base(), "churn/events-store")
+	got := order(t, p, "Start the etcd events", "Switch the apiserver on cp-1", "Switch the apiserver on cp-2", "Switch the apiserver on cp-3", "Start controller manager")
+	if !slices.IsSorted(got) {
+		t.Errorf("places %v", got)
+	}
+	if text := write(p.Rollout); strings.Contains(text, "Stop controller") || strings.Contains(text, "del --prefix") {
+		t.Error("the rollout stops or deletes something, for Events")
+	}
+}
+
+// TestAPIServiceBeforeCRD: taken over, applied, and only then the CRD.
+func TestAPIServiceBeforeCRD(t *testing.T) {
+	p, _ := makePlan(t, hot(base(), "agents.example.dev", 1500))
+	step := p.Rollout[order(t, p, "Move the group agents.example.dev")[0]]
+	commands := strings.Join(step.Commands, "\n")
+	label, apply, crd := strings.Index(commands, "automanaged-"), strings.Index(commands, "apiservices/"), strings.Index(commands, "CRDs in the tier")
+	if label < 0 || apply < label || crd < apply {
+		t.Errorf("label %d, apply %d, CRD %d in:\n%s", label, apply, crd, commands)
+	}
+}
+
+// TestKopsLeasesTogether: kOps replaces instances one by one, which for leases
+// is the one thing that must not be done.
+func TestKopsLeasesTogether(t *testing.T) {
+	p, _ := makePlan(t, onKops(base(), "1.36.2"), "node/leases-store")
+	step := p.Rollout[order(t, p, "Replace all control-plane instances together")[0]]
+	if !strings.Contains(step.Commands[0], "--cloudonly") || step.Hazard == "" {
+		t.Errorf("%+v", step)
+	}
+	p, _ = makePlan(t, onKops(base(), "1.36.2"), "churn/events-store")
+	step = p.Rollout[order(t, p, "Replace the control-plane instances one by one")[0]]
+	if strings.Contains(step.Commands[0], "--cloudonly") {
+		t.Errorf("%+v", step)
+	}
+}
