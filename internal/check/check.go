@@ -6,6 +6,7 @@
 package check
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"slices"
@@ -43,7 +44,7 @@ func Check(in Input) []finding.Finding {
 		switch {
 		case inPatches(f.Path):
 			c.addPatch(f)
-		case isYAML(f.Path):
+		case isYAML(f):
 			byFile[f.Path] = c.read(f)
 		}
 	}
@@ -95,9 +96,16 @@ func (c *checker) at(d *document, fieldPath string, f finding.Finding) {
 
 func (c *checker) version() target.Version { return c.target.Kubernetes }
 
-// isYAML reports whether a file is one whose documents must be judged.
-func isYAML(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json", ".conf", ".kubeconfig"}, strings.ToLower(path.Ext(name)))
+// isYAML reports whether a file is one whose documents must be judged. Of
+// files named .conf, which may be anything, those are that speak of an API.
+func isYAML(f file.File) bool {
+	switch strings.ToLower(path.Ext(f.Path)) {
+	case ".yaml", ".yml", ".json", ".kubeconfig":
+		return true
+	case ".conf":
+		return bytes.Contains(f.Data, []byte("apiVersion:"))
+	}
+	return false
 }
 
 // judgeFile judges a file's documents, those of kubeadm together.

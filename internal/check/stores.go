@@ -270,5 +270,9 @@ func (p *process) inMemory() bool {
 		return false
 	}
 	_, volume := p.volumeAt(dir)
-	return volume != nil && volume.EmptyDir != nil && volume.EmptyDir.Medium == corev1.StorageMediumMemory
+	if volume != nil && volume.EmptyDir != nil {
+		return volume.EmptyDir.Medium == corev1.StorageMediumMemory
+	}
+	host := p.hostDataDir()
+	return isBelow(host, "/run") || isBelow(host, "/dev/shm")
 }

@@ -24,9 +24,9 @@ func (m *maker) stepsSwitchTogether(leases Store) {
 		Undo:   "Move the manifests back.",
 	}
 	together := Step{
-		Title: fmt.Sprintf("Switch all apiservers within %d s", grace),
-		Why: "Kubelets renew through whichever apiserver they are connected to. With all of them on the new store before the grace period is over, " +
-			"every lease is there before anybody looks.",
+		Title: "Switch all apiservers together",
+		Why: fmt.Sprintf("Kubelets renew through whichever apiserver they are connected to. With all of them on the new store within the grace period of %d s, "+
+			"every lease is there before anybody looks. The shorter it is, the shorter can operators have two leaders.", grace),
 		Check:  m.etcdctl(leases, leases.Members[0], "get /registry/leases/kube-node-lease/ --prefix --count-only --write-out=fields"),
 		Expect: fmt.Sprintf("a count of %d, one a node, within %d s", m.profile.Nodes.Count, grace),
 		Hazard: "Watchers that hold a resourceVersion of the main etcd, larger than those of the new one, see no change of a Lease until they list again.",
@@ -46,10 +46,10 @@ func (m *maker) stepsSwitchTogether(leases Store) {
 	m.step(Step{
 		Title:    "Restart what elects a leader or watches leases",
 		Why:      "Clients that were connected all the time hold resourceVersions of the main etcd and may be deaf in the new one; only a new list cures that.",
-		Commands: []string{"kubectl get leases -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,HOLDER:.spec.holderIdentity,RENEWED:.spec.renewTime", "kubectl -n kube-system rollout restart deployment,daemonset"},
+		Commands: []string{"kubectl get leases -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,HOLDER:.spec.holderIdentity,RENEWED:.spec.renewTime | grep -v ^kube-node-lease", "# for each holder that is a Deployment's: kubectl -n NAMESPACE rollout restart deployment NAME"},
 		Check:    "kubectl get leases -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,RENEWED:.spec.renewTime && kubectl get nodes --no-headers",
 		Expect:   "every lease renewed within its duration, every node Ready",
-		Hazard:   "Deployments and DaemonSets in other namespaces that hold a lease of the list need the same restart.",
+		Hazard:   "Two pods of one component may both have led while the apiservers disagreed: look at what those wrote that do not fence.",
 	})
 }
 
@@ -94,6 +94,10 @@ func (m *maker) stepKubelets() {
 		s.Commands = append(s.Commands, "# on each node: put the fields into the kubelet's configuration and run systemctl restart kubelet")
 	}
 	if endpoint := m.plan.ControlPlane.NodeEndpoint; tier && endpoint != "" {
+		if m.kubeadm() {
+			// kubeadm fills kube-proxy's own kubeconfig with the main endpoint.
+			s.Commands = append(s.Commands, fmt.Sprintf("kubectl -n kube-system get configmap kube-proxy -o yaml | sed 's#server: https://.*#server: https://%s#' | kubectl apply -f - && kubectl -n kube-system rollout restart daemonset kube-proxy", endpoint))
+		}
 		s.Commands = append(s.Commands, fmt.Sprintf(`# on each worker: sed -i "s#server: .*#server: https://%s#" /etc/kubernetes/kubelet.conf && systemctl restart kubelet`, endpoint))
 		s.Check += " && kubectl --server=https://" + endpoint + " get --raw=/metrics | grep apiserver_registered_watchers | head -3"
 		s.Expect += ", and watchers on the node tier"

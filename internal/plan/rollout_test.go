@@ -91,7 +91,7 @@ func order(t *testing.T, p *Plan, titles ...string) []int {
 func TestLeasesSwitchOrder(t *testing.T) {
 	p, _ := makePlan(t, base(), "node/node-tier", "node/longer-lease", "state/client-shards")
 	got := order(t, p, "Back up", "Copy", "Start the etcd events", "Start the etcd leases", "Give the members of leases",
-		"Stop controller managers", "Switch all apiservers within 50 s", "Start controller manager and scheduler", "Restart what elects",
+		"Stop controller managers", "Switch all apiservers together", "Start controller manager and scheduler", "Restart what elects",
 		"Start the apiservers of the tier nodes", "Change the kubelets", "Start the controller managers of the group", "See that every apiserver filters",
 		"Delete the old leases")
 	if !slices.IsSorted(got) {
