@@ -20,28 +20,31 @@ const module = "github.com/kubeseams/seams"
 // before it. Packages of equal rank do not import each other, unless listed
 // in within.
 var order = map[string]int{
-	"":                      0, // the embedded CUE module
-	"internal/finding":      0,
-	"internal/file":         0,
-	"internal/target":       0,
-	"internal/override":     1,
-	"internal/sandbox":      1,
-	"internal/profile":      2,
-	"internal/estimate":     3,
-	"internal/recipe":       4,
-	"internal/plan":         5,
-	"generators":            6,
-	"generators/kubeadm":    7,
-	"generators/kops":       7,
-	"generators/kind":       7,
-	"generators/rollout":    7,
-	"generators/staticpod":  7,
-	"internal/overlay":      8,
-	"internal/check/kops":   2,
-	"internal/check":        3,
-	"internal/cli":          9,
-	"cmd/seams":             10,
-	"plugins/kubectl-seams": 10,
+	"":                             0, // the embedded CUE module
+	"internal/finding":             0,
+	"internal/file":                0,
+	"internal/target":              0,
+	"internal/yamltext":            0,
+	"internal/override":            1,
+	"internal/profile":             2,
+	"internal/estimate":            3,
+	"internal/recipe":              4,
+	"internal/plan":                5,
+	"generators":                   6,
+	"generators/internal/plantest": 6,
+	"generators/internal/judge":    6,
+	"generators/controlplane":      7,
+	"generators/kubeadm":           8,
+	"generators/staticpod":         8,
+	"generators/kops":              8,
+	"generators/kind":              9, // kind runs kubeadm inside
+	"generators/rollout":           10,
+	"internal/overlay":             11,
+	"internal/check/kops":          2,
+	"internal/check":               3,
+	"internal/cli":                 12,
+	"cmd/seams":                    13,
+	"plugins/kubectl-seams":        13,
 }
 
 // never lists imports that the order alone would allow.
@@ -52,6 +55,7 @@ var never = map[string][]string{
 	"generators/kops":      {"internal/estimate", "internal/recipe"},
 	"generators/kind":      {"internal/estimate", "internal/recipe"},
 	"generators/staticpod": {"internal/estimate", "internal/recipe"},
+	"internal/yamltext":    {"internal/finding", "internal/file", "internal/target"},
 	"internal/target":      {"internal/finding", "internal/file"},
 	"internal/finding":     {"internal/target", "internal/file"},
 }

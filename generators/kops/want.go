@@ -27,6 +27,27 @@ type wanted struct {
 type shard struct {
 	name       string
 	quotaBytes int64
+	// ephemeral says that its data may be lost. etcd-manager keeps every etcd on a
+	// volume; what can be spared is the wait for it.
+	ephemeral bool
+}
+
+// Variables that etcd-manager hands on to etcd, which has one for each flag.
+const (
+	quotaVariable  = "ETCD_QUOTA_BACKEND_BYTES"
+	noSyncVariable = "ETCD_UNSAFE_NO_FSYNC"
+)
+
+// env is the environment of the shard's etcd.
+func (s shard) env() map[string]string {
+	env := map[string]string{}
+	if s.quotaBytes > 0 {
+		env[quotaVariable] = strconv.FormatInt(s.quotaBytes, 10)
+	}
+	if s.ephemeral && s.name != "main" {
+		env[noSyncVariable] = "true"
+	}
+	return env
 }
 
 // wants reads the plan, and says what of it kOps cannot do.
@@ -136,7 +157,7 @@ func (w *wanted) stores(p *plan.Plan) []finding.Finding {
 				Fix:     "upgrade kOps to 1.36 or later", Ref: "kubernetes/kops#18054",
 			})
 		case s.Name == "main" || routed[s.Name] != "":
-			w.shards = append(w.shards, shard{s.Name, s.QuotaBytes})
+			w.shards = append(w.shards, shard{s.Name, s.QuotaBytes, s.Durability == "ephemeral"})
 		case !slices.ContainsFunc(p.Aggregated, func(a plan.AggregatedTier) bool { return a.Store == s.Name }):
 			fs = append(fs, finding.Finding{
 				Code: "kops-store-name", Severity: finding.Error, Path: "spec.etcdClusters",
@@ -248,14 +269,6 @@ func beyond(p *plan.Plan) []finding.Finding {
 			Code: "kops-aggregated-beside", Severity: finding.Info, Path: "aggregated." + a.Name,
 			Message: "kOps documents have no place for this aggregated tier: it is deployed into the cluster, as the rollout says",
 		})
-	}
-	for _, s := range p.Stores {
-		if s.Durability == "ephemeral" && (s.Name == "events" || s.Name == "leases") {
-			fs = append(fs, finding.Finding{
-				Code: "kops-store-on-a-volume", Severity: finding.Info, Path: "spec.etcdClusters",
-				Message: fmt.Sprintf("etcd-manager keeps every etcd on a volume, so %s waits for its disk: it cannot be in memory", s.Name),
-			})
-		}
 	}
 	return fs
 }

@@ -25,7 +25,7 @@ func explainText(s Streams, x *explanation, figures bool) {
 	section(s, "What to do")
 	adviceTable(s, x)
 	for _, c := range x.Recipe.Choices {
-		choiceText(s, c)
+		choiceText(s, c, requirements(x.Findings))
 	}
 	section(s, "What each change alone would do to the present layout")
 	whatIfTable(s, x)
@@ -108,7 +108,7 @@ func otherAxes(e *estimate.Estimate) string {
 			quiet = append(quiet, fmt.Sprintf("%s at %s", p.Axis, ratio(p.Value)))
 		}
 	}
-	return "The axes are independent: " + strings.Join(quiet, " and ") + " need no tuning on this account."
+	return "The axes are independent; the others are " + strings.Join(quiet, " and ") + "."
 }
 
 func inputsText(inputs []estimate.Input) string {
@@ -161,10 +161,10 @@ func statusColour(status recipe.Status) colour {
 }
 
 // choiceText explains one axis' rung: what it is, why not a lower one, what its evidence does not cover.
-func choiceText(s Streams, c recipe.Choice) {
+func choiceText(s Streams, c recipe.Choice, blocked []finding.Finding) {
 	if c.PastLadder {
 		fmt.Fprintf(s.Out, "\n  %s: %s\n", paint(s, red, "past the ladder"),
-			"no rung that anybody has built carries this "+string(c.Axis)+" load; split the cluster, or lower the load.")
+			"no rung that anybody has built carries this "+string(c.Axis)+" load here; "+wayOut(c.Axis, blocked)+".")
 	}
 	if c.Rung.Order > 0 || c.PastLadder {
 		fmt.Fprintln(s.Out)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -98,7 +99,7 @@ func ladderTable(s Streams, rungs []recipe.Rung) {
 		t := newTable("RUNG", "STATUS", "UP TO", "WHAT IT DOES")
 		for _, r := range rungs {
 			if r.Axis == axis {
-				t.add(r.ID, cell{string(r.Status), statusColour(r.Status)}, limitsText(r.Envelope[axis], 2), r.Title)
+				t.add(r.ID, cell{string(r.Status), statusColour(r.Status)}, limitsText(r.Envelope[axis], 2), rungTitle(r))
 			}
 		}
 		fmt.Fprintln(s.Out, paint(s, bold, string(axis)+"-bound"))
@@ -106,16 +107,36 @@ func ladderTable(s Streams, rungs []recipe.Rung) {
 	}
 }
 
+// rungTitle marks the rungs that join a recipe only when asked for.
+func rungTitle(r recipe.Rung) string {
+	if r.Optional {
+		return r.Title + " (only with --rung)"
+	}
+	return r.Title
+}
+
+// firstLimits are the measures that tell most about an axis, shown first.
+var firstLimits = []string{"nodes", "customWritesPerSecond", "eventWritesPerSecond", "memoryRatio", "typeBytes"}
+
 // limitsText writes an envelope's limits, at most n of them.
 func limitsText(limits map[string]float64, n int) string {
 	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(limits)) {
+	names := slices.Sorted(maps.Keys(limits))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(limitRank(a), limitRank(b)) })
+	for _, k := range names {
 		parts = append(parts, measureText(k)+" "+count(limits[k]))
 	}
 	if n > 0 {
 		return listSome(parts, n)
 	}
 	return strings.Join(parts, ", ")
+}
+
+func limitRank(name string) int {
+	if i := slices.Index(firstLimits, name); i >= 0 {
+		return i
+	}
+	return len(firstLimits)
 }
 
 // measureText makes words of a measure's name: "livenessWritesPerSecond" is "liveness writes/s".

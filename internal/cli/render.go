@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubeseams/seams/internal/estimate"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
 )
@@ -128,15 +130,40 @@ func (r *renderer) directory(s *subject) string {
 	return ""
 }
 
-// refuse says that a profile is past the ladder.
+// refuse says that a profile is past the ladder, and which version or platform
+// would change that.
 func (r *renderer) refuse(s *subject) {
 	r.past = true
+	blocked := requirements(s.findings)
+	r.findings = append(r.findings, blocked...)
 	for _, c := range s.recipe.Choices {
 		if c.PastLadder {
-			fmt.Fprintf(r.streams.Err, "%s: past the ladder on the %s axis: only %s is left, which nobody has built; nothing rendered; split the cluster, or pass --past-ladder for the last rung that is built\n",
-				s.profile.Name, c.Axis, c.Rung.ID)
+			fmt.Fprintf(r.streams.Err, "%s: past the ladder on the %s axis: only %s is left, which nobody has built; nothing rendered; %s, or pass --past-ladder for the last rung that is built\n",
+				s.profile.Name, c.Axis, c.Rung.ID, wayOut(c.Axis, blocked))
 		}
 	}
+}
+
+// requirements are the findings about rungs that only a version or a platform stands in the way of.
+func requirements(findings []finding.Finding) []finding.Finding {
+	var blocked []finding.Finding
+	for _, f := range findings {
+		if f.Code == "rung-requirement" {
+			blocked = append(blocked, f)
+		}
+	}
+	return blocked
+}
+
+// wayOut is what to do past the ladder: change what stands in a rung's way
+// where something does, else make the load smaller.
+func wayOut(axis estimate.Axis, blocked []finding.Finding) string {
+	for _, f := range blocked {
+		if strings.HasPrefix(f.Path, string(axis)+"/") {
+			return "change the version or the platform that " + f.Path + " needs"
+		}
+	}
+	return "split the cluster or lower the load"
 }
 
 // finish prints the talk, then the product or its place, and gives the exit.
@@ -145,11 +172,14 @@ func (r *renderer) finish() error {
 		fmt.Fprint(r.streams.Err, "\r\x1b[K")
 	}
 	r.talk()
+	if r.past && len(r.seen) == 1 {
+		return exit(exitPastLadder)
+	}
 	if finding.AtLeast(r.findings, finding.Error) && !r.flags.failOn.never {
 		fmt.Fprintln(r.streams.Err, "nothing written: the findings above have errors")
 		return exit(exitFindings)
 	}
-	if r.stage != nil {
+	if r.stage != nil && len(r.stage.paths) > 0 {
 		if err := r.commit(); err != nil {
 			return err
 		}

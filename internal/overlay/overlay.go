@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubeseams/seams/internal/file"
-	"github.com/kubeseams/seams/internal/sandbox"
+	"github.com/kubeseams/seams/internal/profile"
 )
 
 //go:embed seams.libsonnet
@@ -43,12 +43,23 @@ func Apply(ctx context.Context, files []file.File, name string) ([]file.File, er
 	if err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", name, err)
 	}
-	out, err := sandbox.EvaluateFile(ctx, name, sandbox.Options{
-		TLACode: map[string]string{"files": string(argument)},
-		Library: map[string]string{"seams.libsonnet": library},
-	})
+	loader, err := profile.NewLoader()
 	if err != nil {
-		return nil, fmt.Errorf("overlay %w", err)
+		return nil, err
+	}
+	out, findings, err := loader.Evaluate(ctx,
+		profile.Options{Path: name, TLACode: map[string]string{"files": string(argument)}},
+		map[string]string{"seams.libsonnet": library})
+	if err != nil {
+		return nil, fmt.Errorf("overlay: %w", err)
+	}
+	if len(findings) > 0 {
+		f := findings[0]
+		place := name
+		if f.File == name && f.Line > 0 {
+			place = fmt.Sprintf("%s:%d", name, f.Line)
+		}
+		return nil, fmt.Errorf("overlay %s: %s", place, f.Message)
 	}
 	after, err := decode(out)
 	if err != nil {

@@ -25,7 +25,13 @@ func (r *reader) jsonnet(s *source) (string, bool) {
 	if s.path != "" {
 		dir = path.Dir(s.path)
 	}
-	imp := &importer{loader: r.loader, limits: r.limits, roots: []string{dir}, cache: map[string]imported{}}
+	imp := &importer{
+		loader: r.loader, limits: r.limits, roots: []string{dir}, library: r.options.library,
+		within: "the profile's directory or a --jpath", cache: map[string]imported{},
+	}
+	if r.options.library != nil {
+		imp.within = "the overlay's directory"
+	}
 	for _, p := range r.options.JPath {
 		imp.roots = append(imp.roots, r.loader.abs(p))
 	}
@@ -98,8 +104,12 @@ type importer struct {
 	limits Limits
 	// roots are absolute, the profile's own directory first.
 	roots []string
-	cache map[string]imported
-	total int
+	// library holds files that are always there, by the name they are imported by.
+	library map[string]string
+	// within says what the roots are, for messages.
+	within string
+	cache  map[string]imported
+	total  int
 }
 
 type imported struct {
@@ -131,8 +141,15 @@ func (i *importer) display(name string, s *source) string {
 
 // Import implements jsonnet.Importer.
 func (i *importer) Import(from, name string) (jsonnet.Contents, string, error) {
+	if text, ok := i.library[name]; ok {
+		// The importer must give the same contents for the same place.
+		if _, ok := i.cache[name]; !ok {
+			i.cache[name] = imported{contents: jsonnet.MakeContents(text)}
+		}
+		return i.cache[name].contents, name, nil
+	}
 	if path.IsAbs(name) {
-		return jsonnet.Contents{}, "", fmt.Errorf("import of %q: only files beneath the profile's directory or a --jpath can be imported", name)
+		return jsonnet.Contents{}, "", fmt.Errorf("import of %q: only files beneath %s can be imported", name, i.within)
 	}
 	places := []string{path.Join(path.Dir(from), name)}
 	for _, r := range i.roots {
@@ -157,9 +174,9 @@ func (i *importer) Import(from, name string) (jsonnet.Contents, string, error) {
 		}
 	}
 	if outside {
-		return jsonnet.Contents{}, "", fmt.Errorf("import of %q: only files beneath the profile's directory or a --jpath can be imported", name)
+		return jsonnet.Contents{}, "", fmt.Errorf("import of %q: only files beneath %s can be imported", name, i.within)
 	}
-	return jsonnet.Contents{}, "", fmt.Errorf("import of %q: there is no such file beneath the profile's directory or a --jpath", name)
+	return jsonnet.Contents{}, "", fmt.Errorf("import of %q: there is no such file beneath %s", name, i.within)
 }
 
 func (i *importer) allowed(p string) bool {

@@ -42,6 +42,9 @@ type Options struct {
 	ExtVars, ExtCode, TLAVars, TLACode map[string]string
 	// JPath lists directories that Jsonnet may import from, besides the file's own.
 	JPath []string
+
+	// library holds further importable files by name; see Evaluate.
+	library map[string]string
 }
 
 // Loaded is one profile that satisfies #Profile.

@@ -46,9 +46,11 @@ func (t Target) KopsHasDeleteCollectionWorkers() bool { return t.Kops.atLeast(35
 // spec.kubeAPIServer.storageInitializationTimeout exists (from kOps 1.35).
 func (t Target) KopsHasStorageInitializationTimeout() bool { return t.Kops.atLeast(35) }
 
-// KopsHasHyperdiskEtcd reports whether kOps' own scale tests put etcd on
-// hyperdisk-balanced volumes on GCE (from kOps 1.36, tests/e2e/scenarios/scalability/run-test.sh).
-func (t Target) KopsHasHyperdiskEtcd() bool { return t.Kops.atLeast(36) }
+// KopsTestsFastEtcdVolumes reports whether kOps' own scale tests put etcd on
+// volumes of 10,000 IOPS, io2 on AWS and hyperdisk-balanced on GCE (from kOps
+// 1.36, tests/e2e/scenarios/scalability/run-test.sh); before that they ran on
+// io1 with 6,000 on AWS, and on GCE with what kOps takes by itself.
+func (t Target) KopsTestsFastEtcdVolumes() bool { return t.Kops.atLeast(36) }
 
 // KopsAPIServerRoleAllowed reports whether instance groups of role APIServer
 // pass kOps' validation: on AWS, and on GCE from 1.36, and not with
@@ -73,7 +75,7 @@ func (t Target) Predicates() map[string]bool {
 		"KopsHasKubeletScaleFields":           t.KopsHasKubeletScaleFields(),
 		"KopsHasDeleteCollectionWorkers":      t.KopsHasDeleteCollectionWorkers(),
 		"KopsHasStorageInitializationTimeout": t.KopsHasStorageInitializationTimeout(),
-		"KopsHasHyperdiskEtcd":                t.KopsHasHyperdiskEtcd(),
+		"KopsTestsFastEtcdVolumes":            t.KopsTestsFastEtcdVolumes(),
 		"KopsAPIServerRoleAllowed":            t.KopsAPIServerRoleAllowed(),
 	}
 }

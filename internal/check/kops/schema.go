@@ -11,7 +11,8 @@ import (
 	"sync"
 
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+	"k8s.io/kube-openapi/pkg/validation/validate"
 
 	"github.com/kubeseams/seams/internal/target"
 )
@@ -28,7 +29,7 @@ const (
 // kindSchema is one kind's schema in the two forms upstream's code works on.
 type kindSchema struct {
 	structural *structural.Structural
-	validator  validation.SchemaValidator
+	validator  *validate.SchemaValidator
 }
 
 // schemas are read once, and only those of the minors that are asked for. They
@@ -117,7 +118,7 @@ func readSchemas(minor int) (map[string]kindSchema, error) {
 	out := map[string]kindSchema{}
 	for kind, c := range doc.Schemas {
 		s := c.structural()
-		out[kind] = kindSchema{s, validation.NewSchemaValidatorFromOpenAPI(s.ToKubeOpenAPI())}
+		out[kind] = kindSchema{s, validate.NewSchemaValidator(s.ToKubeOpenAPI(), nil, "", strfmt.Default)}
 	}
 	return out, nil
 }

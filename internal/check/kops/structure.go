@@ -8,9 +8,10 @@ import (
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
+	"k8s.io/kube-openapi/pkg/validation/validate"
 
 	"github.com/kubeseams/seams/internal/finding"
 )
@@ -25,7 +26,7 @@ func (c *checker) structure(d *document) {
 	}
 	k := all[d.kind]
 	wrong := map[string]bool{}
-	for _, e := range validation.ValidateCustomResource(nil, withoutNulls(map[string]any(d.value)), k.validator) {
+	for _, e := range schemaErrors(k.validator, withoutNulls(map[string]any(d.value))) {
 		if m := outOfFormat.FindStringSubmatch(e.Detail); m != nil {
 			e.Field = m[2] // upstream names the field only in the text
 		}
@@ -45,6 +46,29 @@ func (c *checker) structure(d *document) {
 		}
 	}
 	c.metadata(d)
+}
+
+// schemaErrors runs the validator that CustomResourceDefinitions are validated
+// with. It is called without the apiextensions package around it, which would
+// bring CEL for rules that these schemas do not have.
+func schemaErrors(v *validate.SchemaValidator, value any) field.ErrorList {
+	var all field.ErrorList
+	for _, err := range v.Validate(value).Errors {
+		var path *field.Path
+		e, ok := err.(*openapierrors.Validation)
+		if ok && e.Name != "" && e.Name != "." {
+			path = path.Child(strings.TrimPrefix(e.Name, "."))
+		}
+		switch {
+		case ok && e.Code() == openapierrors.RequiredFailCode:
+			all = append(all, field.Required(path, ""))
+		case ok && e.Code() == openapierrors.InvalidTypeCode:
+			all = append(all, field.TypeInvalid(path, e.Value, e.Error()))
+		default:
+			all = append(all, field.Invalid(path, nil, err.Error()))
+		}
+	}
+	return all
 }
 
 // required reports a field that must be there. controller-gen calls every field
