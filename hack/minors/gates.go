@@ -24,9 +24,9 @@ type gate struct {
 	Since string `json:"since,omitempty"`
 	// NotIn are the programs that do not know the gate.
 	NotIn []string `json:"notIn,omitempty"`
+	// FlippedIn are the programs that begin with the other default.
+	FlippedIn []string `json:"flippedIn,omitempty"`
 }
-
-func (g gate) spec() gateSpec { return gateSpec{g.Stage, g.Default, g.Locked} }
 
 // writeGates writes the gates as the programs have them. Upstream's list of
 // versioned gates gives the minor since when; it lacks client-go's gates, and
@@ -51,20 +51,28 @@ func writeGates(source, minor, dir string, programs []dumped) error {
 	return writeLines(filepath.Join(dir, "gates.json"), rows)
 }
 
-// programGates joins the gates of the programs. One that two programs disagree
-// about cannot be written down, and is an error.
+// programGates joins the gates of the programs. A program may set another
+// default for itself, as the controller manager of 1.34 does for
+// WatchListClient; two that disagree about a stage cannot be written down.
 func programGates(programs []dumped, list map[string]gate) (map[string]gate, error) {
 	gates := map[string]gate{}
+	on := map[string][]string{}
+	off := map[string][]string{}
 	for _, p := range programs {
 		for name, spec := range p.Gates {
-			g := gate{Name: name, Stage: spec.Stage, Default: spec.Default, Locked: spec.Locked}
+			g := gate{Name: name, Stage: spec.Stage, Locked: spec.Locked}
 			if listed := list[name]; listed.Stage == g.Stage {
 				g.Since = listed.Since
 			}
-			if have, ok := gates[name]; ok && have.spec() != spec {
+			if have, ok := gates[name]; ok && (have.Stage != g.Stage || have.Locked != g.Locked) {
 				return nil, fmt.Errorf("gate %s is %v in %s and %v elsewhere", name, spec, p.Component, have)
 			}
 			gates[name] = g
+			if spec.Default {
+				on[name] = append(on[name], p.Component)
+			} else {
+				off[name] = append(off[name], p.Component)
+			}
 		}
 	}
 	for name, g := range gates {
@@ -72,6 +80,10 @@ func programGates(programs []dumped, list map[string]gate) (map[string]gate, err
 			if _, ok := p.Gates[name]; !ok {
 				g.NotIn = append(g.NotIn, p.Component)
 			}
+		}
+		g.Default, g.FlippedIn = len(on[name]) > len(off[name]), off[name]
+		if !g.Default {
+			g.FlippedIn = on[name]
 		}
 		gates[name] = g
 	}

@@ -149,7 +149,7 @@ func TestDocuments(t *testing.T) {
 		{"unjudged", "x.yaml", newest, "apiVersion: example.com/v1\nkind: Thing\n", []string{"1 warning unjudged-document"}},
 		{"no kind", "x.yaml", newest, "a: 1\n", []string{"1 warning unjudged-document"}},
 		{"a list", "x.yaml", newest, "- a\n", []string{"1 warning unjudged-document"}},
-		{"syntax", "x.yaml", newest, "# one\na: 1\n\tb: 2\n", []string{"3 error yaml-syntax"}},
+		{"syntax", "x.yaml", newest, "# one\na: 1\n\tb: 2\n", []string{"2 error yaml-syntax"}},
 		{"second document", "x.yaml", newest, "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: A}\n", []string{"7 error object-invalid"}},
 		{"service", "x.yaml", newest, "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec:\n  ports: [{port: 99999, targetPort: 1}]\n", []string{"5 error object-invalid"}},
 		{"deployment", "x.yaml", newest, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: c}}\n    spec:\n      containers:\n      - name: s\n        image: i\n        command: [kube-apiserver, --foo=1]\n", []string{"7 error object-invalid", "12 error flag-unknown"}},

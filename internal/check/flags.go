@@ -42,6 +42,7 @@ func (c *checker) judgeFlags(p *process) {
 	seen := map[string]arg{}
 	for _, a := range p.args {
 		if !a.own {
+			seen[a.name] = a
 			continue
 		}
 		f, ok := c.judgeName(p, table, a)

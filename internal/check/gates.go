@@ -44,19 +44,20 @@ func (c *checker) judgeGateFlag(p *process) {
 // judgeGate judges one gate of a component.
 func (c *checker) judgeGate(d *document, fieldPath, component, name string, on bool) {
 	g, ok := target.FindGate(c.version(), name)
+	def := g.DefaultIn(component)
 	switch {
 	case !ok || !g.In(component):
 		c.at(d, fieldPath, c.unknownGate(component, name, ok))
-	case g.Locked && on != g.Default:
+	case g.Locked && on != def:
 		c.at(d, fieldPath, finding.Finding{
 			Code: "gate-locked", Severity: finding.Error,
-			Message: fmt.Sprintf("%s is %s in Kubernetes %s and locked to %t: %s refuses to start with %t", name, g.Stage, c.version().Line(), g.Default, component, on),
+			Message: fmt.Sprintf("%s is %s in Kubernetes %s and locked to %t: %s refuses to start with %t", name, g.Stage, c.version().Line(), def, component, on),
 			Fix:     "remove it",
 		})
 	case g.Locked:
 		c.at(d, fieldPath, finding.Finding{
 			Code: "gate-no-effect", Severity: finding.Info,
-			Message: fmt.Sprintf("%s is locked to %t in Kubernetes %s, and will be unknown in a later one", name, g.Default, c.version().Line()),
+			Message: fmt.Sprintf("%s is locked to %t in Kubernetes %s, and will be unknown in a later one", name, def, c.version().Line()),
 			Fix:     "remove it",
 		})
 	case g.Stage == target.StageDeprecated:

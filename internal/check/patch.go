@@ -9,9 +9,12 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	kubelet "k8s.io/kubelet/config/v1beta1"
 	kubeadmapi "k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm"
+	"k8s.io/kubernetes/cmd/kubeadm/app/componentconfigs"
 	"k8s.io/kubernetes/cmd/kubeadm/app/constants"
 	"k8s.io/kubernetes/cmd/kubeadm/app/util/patches"
 	kyaml "sigs.k8s.io/yaml"
@@ -131,17 +134,13 @@ func (c *checker) patchPod(p patch, cl *cluster) {
 	if d == nil {
 		return
 	}
-	place := p.docs[0]
-	after := &corev1.Pod{}
-	sub := &checker{target: c.target, missing: c.missing}
-	if err := kyaml.UnmarshalStrict(data, after); err != nil {
-		c.at(place, "", finding.Finding{Code: "patch-result-invalid", Severity: finding.Error, Message: fmt.Sprintf("the patched %s is no pod: %v", p.target, err)})
+	after, ok := c.judgeResult(p, d, clientscheme.Scheme, func(sub *checker, object runtime.Object) {
+		if pod, isPod := object.(*corev1.Pod); isPod {
+			sub.validatePod(d, pod)
+		}
+	}).(*corev1.Pod)
+	if !ok {
 		return
-	}
-	sub.validatePod(d, after)
-	for _, f := range sub.findings {
-		f.Code, f.Line, f.Message = "patch-result-invalid", place.line(""), fmt.Sprintf("the patched %s is wrong: %s", p.target, f.Message)
-		c.add(f)
 	}
 	cl.pods[p.target] = after
 	if process := cl.processes[p.target]; process != nil {
@@ -271,12 +270,26 @@ func (c *checker) patchKubelet(p patch) {
 	if !ok {
 		return
 	}
-	if err := kyaml.UnmarshalStrict(data, &kubelet.KubeletConfiguration{}); err != nil {
-		c.at(p.docs[0], "", finding.Finding{
-			Code: "patch-result-invalid", Severity: finding.Error,
-			Message: "the patched KubeletConfiguration is wrong: " + err.Error(),
-		})
+	if d := c.parse(p.file.Path, "", yamltext.Document{Text: data, Line: 1}); d != nil {
+		c.judgeResult(p, d, componentconfigs.Scheme, func(*checker, runtime.Object) {})
 	}
+}
+
+// judgeResult decodes what a patch has made strictly and judges it further. Its
+// faults are shown where the patch is. The object is nil when there is none.
+func (c *checker) judgeResult(p patch, d *document, scheme *runtime.Scheme, judge func(*checker, runtime.Object)) runtime.Object {
+	place := p.docs[0]
+	sub := &checker{target: c.target, missing: c.missing}
+	object := sub.strict(d, scheme)
+	if object != nil {
+		judge(sub, object)
+	}
+	for _, f := range sub.findings {
+		f.Code, f.Line = "patch-result-invalid", place.line("")
+		f.Message = fmt.Sprintf("the patched %s is wrong: %s", p.target, f.Message)
+		c.add(f)
+	}
+	return object
 }
 
 // judgePatchReferences wants every configuration to name the patches that lie

@@ -90,7 +90,11 @@ type renderer struct {
 	seen     map[string]string
 	held     []rendered
 	findings []finding.Finding
-	past     bool
+	worst    struct {
+		seen     bool
+		severity finding.Severity
+	}
+	past bool
 }
 
 // one renders one profile.
@@ -111,7 +115,7 @@ func (r *renderer) one(s *subject) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.profile.Name, err)
 	}
-	r.findings = append(r.findings, out.Findings...)
+	r.note(out.Findings)
 	if r.stage == nil || !r.flags.output.isText() {
 		r.held = append(r.held, *out)
 	}
@@ -135,7 +139,7 @@ func (r *renderer) directory(s *subject) string {
 func (r *renderer) refuse(s *subject) {
 	r.past = true
 	blocked := requirements(s.findings)
-	r.findings = append(r.findings, blocked...)
+	r.note(blocked)
 	for _, c := range s.recipe.Choices {
 		if c.PastLadder {
 			fmt.Fprintf(r.streams.Err, "%s: past the ladder on the %s axis: only %s is left, which nobody has built; nothing rendered; %s, or pass --past-ladder for the last rung that is built\n",
@@ -171,7 +175,7 @@ func (r *renderer) finish() error {
 	if r.streams.Progress && !r.flags.quiet && len(r.seen) >= 25 {
 		fmt.Fprint(r.streams.Err, "\r\x1b[K")
 	}
-	r.talk()
+	printFindings(r.streams, r.findings)
 	if r.past && len(r.seen) == 1 {
 		return exit(exitPastLadder)
 	}
@@ -190,19 +194,21 @@ func (r *renderer) finish() error {
 	if r.past {
 		return exit(exitPastLadder)
 	}
-	return r.flags.failOn.verdict(r.findings)
+	if r.worst.seen {
+		return r.flags.failOn.verdict([]finding.Finding{{Severity: r.worst.severity}})
+	}
+	return nil
 }
 
-// talk prints the findings: all that are warnings or worse, and remarks too
-// unless --quiet.
-func (r *renderer) talk() {
-	var shown []finding.Finding
-	for _, f := range r.findings {
+// note keeps the findings that will be printed, and of the others only how
+// grave they are: a fleet's remarks would take more memory than its profiles.
+func (r *renderer) note(findings []finding.Finding) {
+	for _, f := range findings {
+		r.worst.seen, r.worst.severity = true, max(r.worst.severity, f.Severity)
 		if f.Severity == finding.Error || !r.flags.quiet {
-			shown = append(shown, f)
+			r.findings = append(r.findings, f)
 		}
 	}
-	printFindings(r.streams, shown)
 }
 
 func (r *renderer) commit() error {

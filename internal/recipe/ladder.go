@@ -34,8 +34,10 @@ type entry struct {
 	file         string
 	line         int
 
-	rung     Rung
-	complete bool
+	// rung has what selection reads; it never changes. whole has the rest, too,
+	// once it was asked for.
+	rung  Rung
+	whole *Rung
 	// still is whether the rung moves nothing, once that was asked.
 	still, asked bool
 }
@@ -72,15 +74,28 @@ func (e *entry) decodeHead() error {
 
 // full is the whole rung. The ladder must be locked.
 func (e *entry) full() (Rung, error) {
-	if !e.complete {
+	if e.whole == nil {
 		var r Rung
 		if err := e.value.Decode(&r); err != nil {
 			return e.rung, err
 		}
 		r.Summary = strings.Join(strings.Fields(r.Summary), " ")
-		e.rung, e.complete = r, true
+		prune(r.Moves)
+		e.whole = &r
 	}
-	return e.rung, nil
+	return *e.whole, nil
+}
+
+// prune takes the parts of moves away that say nothing.
+func prune(moves map[string]any) {
+	for name, value := range moves {
+		if part, ok := value.(map[string]any); ok {
+			prune(part)
+			if len(part) == 0 {
+				delete(moves, name)
+			}
+		}
+	}
 }
 
 // movesNothing reports whether unifying the rung would change nothing, as with

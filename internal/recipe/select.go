@@ -219,8 +219,8 @@ func (s *selection) remark(e *entry, v verdict) {
 	}
 }
 
-// blockedBy says which rungs would carry the load but for a version or a
-// platform: that is no wall, and it can be changed.
+// blockedBy says which rung, the lowest, would carry the load but for a version
+// or a platform: that is no wall, and it can be changed.
 func (s *selection) blockedBy(blocked map[string][]string, past bool) {
 	severity := finding.Warning
 	if past {
@@ -230,6 +230,7 @@ func (s *selection) blockedBy(blocked map[string][]string, past bool) {
 		if unmet := blocked[e.rung.ID]; unmet != nil {
 			s.findings = append(s.findings, requirementFinding(e.rung.ID, unmet, severity,
 				e.rung.ID+" would carry this load, but "))
+			return
 		}
 	}
 }

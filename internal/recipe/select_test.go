@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -283,4 +284,24 @@ func BenchmarkSelect(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestSelectConcurrently: a ladder serves several goroutines, and each gets
+// what it would get alone.
+func TestSelectConcurrently(t *testing.T) {
+	p := base()
+	p.Nodes.Count = 50000
+	want, _ := selectFor(t, mustLoad(t), p)
+	l := mustLoad(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			at, _ := p.Target()
+			got, _, err := l.Select(p, at, SelectOptions{})
+			if err != nil || !cmp.Equal(want, got) {
+				t.Errorf("%v\n%s", err, cmp.Diff(want, got))
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -27,6 +27,13 @@ type Gate struct {
 	Since string `json:"since"`
 	// NotIn are the programs that do not know the gate.
 	NotIn []string `json:"notIn"`
+	// FlippedIn are the programs that begin with the other default.
+	FlippedIn []string `json:"flippedIn"`
+}
+
+// DefaultIn is whether the gate is on in a program that is told nothing of it.
+func (g Gate) DefaultIn(component string) bool {
+	return g.Default != slices.Contains(g.FlippedIn, component)
 }
 
 // In reports whether a program knows the gate.
