@@ -128,7 +128,7 @@ func findings(p *plan.Plan) []finding.Finding {
 	all := []finding.Finding{{
 		Code: "kind-image-version", Severity: finding.Info, Path: "nodes",
 		Message: fmt.Sprintf("the patches are in the form that kind wants for Kubernetes %s", p.Target.Kubernetes.Line()),
-		Fix:     fmt.Sprintf("create the cluster with --image of a node image of %s, and without --name, which the manifests depend on", p.Target.Kubernetes.Line()),
+		Fix:     fmt.Sprintf("create the cluster with --image of a node image of %s, and under no other --name, which the manifests depend on", p.Target.Kubernetes.Line()),
 	}}
 	if !controlplane.Single(p) && len(controlplane.ExtraStores(p)) > 0 {
 		all = append(all, finding.Finding{

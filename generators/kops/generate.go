@@ -34,6 +34,9 @@ func Generate(p *plan.Plan) ([]file.File, []finding.Finding, error) {
 	if w.apiservers > 0 {
 		files = append(files, file.File{Path: "kops-flags.txt", Data: []byte("KOPS_FEATURE_FLAGS=" + apiserverFlag + "\n")})
 	}
+	for i := range fs {
+		fs[i].File = "cluster.yaml"
+	}
 	finding.Sort(fs)
 	return files, fs, nil
 }
@@ -194,27 +197,27 @@ func (s skeleton) nodes() []any {
 // remarks say what in the documents is not the plan's.
 func (s skeleton) remarks() []finding.Finding {
 	fs := []finding.Finding{{
-		Code: "kops-placeholders", Severity: finding.Info, File: "cluster.yaml",
+		Code: "kops-placeholders", Severity: finding.Info,
 		Message: fmt.Sprintf("region %s and its zones, the networks, who may reach the API, the network plugin and the machines of the nodes are placeholders", s.cloud.region),
 		Fix:     "better: put the plan into the documents of \"kops create cluster --dry-run -o yaml\" or \"kops get all -o yaml\"",
 	}}
 	if s.name != s.plan.Name {
 		fs = append(fs, finding.Finding{
-			Code: "kops-cluster-name", Severity: finding.Info, File: "cluster.yaml", Path: "metadata.name",
+			Code: "kops-cluster-name", Severity: finding.Info, Path: "metadata.name",
 			Message: fmt.Sprintf("kOps names a cluster by a DNS name, so this one is %s", s.name),
 			Fix:     "name the profile like the cluster, then the rollout's commands fit too",
 		})
 	}
 	if n := len(controlPlanes(s.plan)); n%2 == 0 {
 		fs = append(fs, finding.Finding{
-			Code: "kops-etcd-even", Severity: finding.Error, File: "cluster.yaml", Path: "spec.etcdClusters",
+			Code: "kops-etcd-even", Severity: finding.Error, Path: "spec.etcdClusters",
 			Message: fmt.Sprintf("%d control-plane machines: kOps puts an etcd member on each, and refuses an even number", n),
 			Fix:     fmt.Sprintf("name %d hosts or %d", n-1, n+1),
 		})
 	}
 	if cloud := s.plan.Target.Cloud; cloud == "azure" || cloud == "openstack" {
 		fs = append(fs, finding.Finding{
-			Code: "kops-account", Severity: finding.Warning, File: "cluster.yaml", Path: "spec.cloudConfig." + cloud,
+			Code: "kops-account", Severity: finding.Warning, Path: "spec.cloudConfig." + cloud,
 			Message: "the specification needs the account's own settings here, which a profile does not have",
 			Fix:     "start from \"kops create cluster --dry-run -o yaml\"",
 		})

@@ -102,6 +102,7 @@ type member struct {
 }
 
 type groupSpec struct {
+	Image          string   `json:"image,omitempty"`
 	MachineType    string   `json:"machineType,omitempty"`
 	MaxSize        int      `json:"maxSize"`
 	MinSize        int      `json:"minSize"`

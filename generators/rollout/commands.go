@@ -61,14 +61,15 @@ func function(s plan.Store) (name, definition string) {
 
 // addMember brings a further member into a store: as a learner, which has no
 // vote until it has caught up, so that a member that never starts costs no
-// majority.
+// majority. A learner is never ready (etcd's /readyz says non_learner), so the
+// pod is waited for after the promotion, which fails until it has started.
 func (c commands) addMember(s plan.Store, host string, install ...string) []string {
 	etcdctl, definition := function(s)
 	lines := []string{definition, etcdctl + " member add " + host + " --learner --peer-urls=" + controlplane.PeerURL(c.plan, s, host)}
 	lines = append(lines, install...)
 	return append(lines,
-		ready(controlplane.EtcdName(s), host),
-		fmt.Sprintf(`until %s member promote "$(%s member list | grep ", %s," | cut -d, -f1)"; do sleep 2; done`, etcdctl, etcdctl, host))
+		fmt.Sprintf(`until %s member promote "$(%s member list | grep ", %s," | cut -d, -f1)"; do sleep 2; done`, etcdctl, etcdctl, host),
+		ready(controlplane.EtcdName(s), host))
 }
 
 // tmpfs mounts the memory of a store on a host, now and at every start, with a

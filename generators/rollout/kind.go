@@ -2,15 +2,25 @@ package rollout
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/generators/kind"
 	"github.com/kubeseams/seams/internal/plan"
 )
 
-// kindSteps are what follows the making of a kind cluster: its containers are
-// the hosts, and their manifests are mounted from the start.
+// kindSteps put what kind leaves to do behind the plan's first step, which
+// makes the cluster.
 func kindSteps(p *plan.Plan) []plan.Step {
+	if len(p.Rollout) == 0 {
+		return afterKind(p)
+	}
+	return slices.Concat(p.Rollout[:1], afterKind(p), p.Rollout[1:])
+}
+
+// afterKind is what follows the making of a kind cluster: its containers are
+// the hosts, and their manifests are mounted from the start.
+func afterKind(p *plan.Plan) []plan.Step {
 	local := kind.Localise(p)
 	c := commands{local}
 	var steps []plan.Step

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/plan"
+	"github.com/kubeseams/seams/internal/target"
 )
 
 // Path is where the rollout stands among the rendered files.
@@ -22,14 +23,43 @@ func Render(p *plan.Plan) file.File {
 	d.stores(p)
 	d.tiers(p)
 	d.aggregated(p)
-	d.steps(newCluster(p))
-	d.steps(section{
+	for _, s := range sections(p) {
+		d.steps(s)
+	}
+	d.keys(p)
+	return file.File{Path: Path, Data: []byte(d.text.String())}
+}
+
+// sections are the lists of steps: how to make a new cluster, and how to bring
+// the plan to one that runs. A new cluster differs: nothing has to be switched,
+// but nothing is there either on which to run a command.
+func sections(p *plan.Plan) []section {
+	running := section{
 		title: "A cluster that runs",
 		intro: "From the present state, taken to be upstream's defaults, to the plan. Steps whose effect is there already can be skipped.",
 		steps: p.Rollout,
-	})
-	d.keys(p)
-	return file.File{Path: Path, Data: []byte(d.text.String())}
+	}
+	switch p.Target.Platform {
+	case target.Kubeadm:
+		return []section{{
+			title: "A new cluster",
+			intro: "kubeadm makes the cluster; the extra etcds grow with it, host by host, since a store that waited for all of its members would keep the first apiserver from ever being healthy.",
+			steps: kubeadmSteps(p),
+		}, running}
+	case target.StaticPod:
+		return []section{{
+			title: "A new cluster",
+			intro: "All hosts start together: each etcd begins with all of its members, and the apiservers restart until theirs have a majority.",
+			steps: staticPodSteps(p),
+		}, running}
+	case target.Kind:
+		return []section{{
+			title: "A new cluster",
+			intro: "kind makes a cluster once and does not change it. What it does not do by itself follows the making.",
+			steps: kindSteps(p),
+		}}
+	}
+	return []section{running}
 }
 
 // section is a list of steps with a heading of its own.

@@ -47,8 +47,23 @@ func writeGates(source, minor, dir string, programs []dumped) error {
 	if len(gates) < 100 {
 		return fmt.Errorf("only %d gates of %s: has the list moved?", len(gates), minor)
 	}
-	rows := slices.SortedFunc(maps.Values(gates), func(a, b gate) int { return cmp.Compare(a.Name, b.Name) })
-	return writeLines(filepath.Join(dir, "gates.json"), rows)
+	return writeLines(filepath.Join(dir, "gates.json"), sortedGates(gates))
+}
+
+// writeEtcdGates writes the gates of etcd, of which there is no list.
+func writeEtcdGates(programs []dumped, dir string) error {
+	gates, err := programGates(programs, nil)
+	if err != nil {
+		return err
+	}
+	if len(gates) == 0 {
+		return fmt.Errorf("etcd has no feature gates: have they moved?")
+	}
+	return writeLines(filepath.Join(dir, "gates.json"), sortedGates(gates))
+}
+
+func sortedGates(gates map[string]gate) []gate {
+	return slices.SortedFunc(maps.Values(gates), func(a, b gate) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // programGates joins the gates of the programs. A program may set another

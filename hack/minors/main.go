@@ -63,7 +63,11 @@ func run(o options) error {
 		if err != nil {
 			return err
 		}
-		return writeFlags(programs, filepath.Join(o.out, "etcd-"+o.minor), deprecated)
+		dir := filepath.Join(o.out, "etcd-"+o.minor)
+		if err := writeEtcdGates(programs, dir); err != nil {
+			return err
+		}
+		return writeFlags(programs, dir, deprecated)
 	}
 	dir := filepath.Join(o.out, o.minor)
 	if err := writeResources(o.source, dir); err != nil {

@@ -38,8 +38,10 @@ func (p *process) overrides() []override.Override {
 	if len(values) == 0 {
 		return nil
 	}
-	overrides, _ := override.ParseAll(values)
-	return overrides
+	if p.parsed == nil {
+		p.parsed, _ = override.ParseAll(values)
+	}
+	return p.parsed
 }
 
 // judgeOverrides judges --etcd-servers-overrides, which may be given several times.

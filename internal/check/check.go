@@ -8,9 +8,13 @@ package check
 import (
 	"bytes"
 	"cmp"
+	"io"
 	"path"
 	"slices"
 	"strings"
+	"sync"
+
+	"k8s.io/klog/v2"
 
 	"github.com/kubeseams/seams/internal/check/kops"
 	"github.com/kubeseams/seams/internal/file"
@@ -31,6 +35,7 @@ type Input struct {
 // Check judges the files and gives the findings in the order of their places.
 // It reads nothing but its input and never fails: what cannot be read is a finding.
 func Check(in Input) []finding.Finding {
+	quiet()
 	c := &checker{target: in.Target, missing: map[string]bool{}}
 	if c.target.Kubernetes.IsZero() {
 		minors := target.Minors()
@@ -58,6 +63,14 @@ func Check(in Input) []finding.Finding {
 	finding.Sort(c.findings)
 	return slices.Compact(c.findings)
 }
+
+// quiet keeps kubeadm's code from writing to stderr: what it logs while it
+// lays out a control plane is a finding here, or no matter. Its logger is the
+// process's own and cannot be handed in.
+var quiet = sync.OnceFunc(func() {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+})
 
 // checker gathers what is found, and what later rules need to see together.
 type checker struct {

@@ -9,6 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
@@ -22,11 +24,17 @@ const maxBytes = 8 << 20
 type document struct {
 	file             string
 	text             yamltext.Document
-	root             *yaml.Node
 	apiVersion, kind string
+	// root is the node tree once node has read it: a document with nothing
+	// against it needs no lines.
+	root   *yaml.Node
+	parsed bool
 	// data is what is decoded where that is not the text as it stands, but a
 	// conversion of it.
 	data []byte
+	// decodable is the outcome of bytes, and isJSON whether it is JSON.
+	decodable []byte
+	isJSON    bool
 	// within is the path of the field that holds the document as text, as a
 	// patch in a kind Cluster; empty for a document of its own.
 	within string
@@ -38,20 +46,39 @@ func (d *document) gvk() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(d.apiVersion, d.kind)
 }
 
-// bytes is the text to decode.
+// bytes is what to decode. It is JSON where upstream's conversion finds nothing
+// against the text, which it reads three times otherwise; a text with something
+// against it is left as it is, for the decoder to say so.
 func (d *document) bytes() []byte {
-	if d.data != nil {
-		return d.data
+	if d.decodable == nil {
+		d.decodable = d.text.Text
+		if d.data != nil {
+			d.decodable = d.data
+		}
+		if converted, err := kyaml.YAMLToJSONStrict(d.decodable); err == nil {
+			d.decodable, d.isJSON = converted, true
+		}
 	}
-	return d.text.Text
+	return d.decodable
+}
+
+// node gives the document's node tree, nil where it is not YAML.
+func (d *document) node() *yaml.Node {
+	if !d.parsed {
+		d.parsed = true
+		d.root, _ = d.text.Parse() // parse has added a finding where this fails
+	}
+	return d.root
 }
 
 // line is the line of the file on which a field stands, or its nearest parent.
-func (d *document) line(fieldPath string) int { return d.text.LineOf(d.root, fieldPath) }
+func (d *document) line(fieldPath string) int {
+	return max(d.text.LineOf(d.node(), fieldPath), d.text.Line)
+}
 
 // field gives the node at a path, nil when there is none.
 func (d *document) field(keys ...string) *yaml.Node {
-	n := d.root
+	n := d.node()
 	for _, key := range keys {
 		n = child(n, key)
 	}
@@ -104,9 +131,19 @@ func (c *checker) read(f file.File) []*document {
 	return docs
 }
 
-// parse reads a document's node tree, or adds a finding.
+// parse reads a document, or adds a finding.
 func (c *checker) parse(name, within string, text yamltext.Document) *document {
 	d := &document{file: name, text: text, within: within}
+	if data := d.bytes(); d.isJSON {
+		var meta struct {
+			APIVersion string `json:"apiVersion"`
+			Kind       string `json:"kind"`
+		}
+		if json.Unmarshal(data, &meta) == nil {
+			d.apiVersion, d.kind = meta.APIVersion, meta.Kind
+		}
+		return d
+	}
 	root, err := text.Parse()
 	if err != nil {
 		c.add(finding.Finding{
@@ -115,7 +152,7 @@ func (c *checker) parse(name, within string, text yamltext.Document) *document {
 		})
 		return nil
 	}
-	d.root = root
+	d.root, d.parsed = root, true
 	d.apiVersion, d.kind = scalar(d.field("apiVersion")), scalar(d.field("kind"))
 	return d
 }

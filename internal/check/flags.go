@@ -13,11 +13,20 @@ import (
 // not known, which is said once for each program.
 func (c *checker) flagTable(p *process) (*target.FlagTable, bool) {
 	if p.component == target.Etcd {
-		if _, tag, ok := strings.Cut(p.image, ":"); ok && strings.Contains(tag, ".") {
-			return c.known(target.EtcdFlags(tag[strings.LastIndexByte(tag, ':')+1:]))(p, "etcd "+tag)
-		}
+		version := c.etcdVersion(p)
+		return c.known(target.EtcdFlags(version))(p, "etcd "+version)
 	}
 	return c.known(target.Flags(c.version(), p.component))(p, p.component+" "+c.version().Line())
+}
+
+// etcdVersion is the tag of an etcd's image, or what kubeadm would run.
+func (c *checker) etcdVersion(p *process) string {
+	tag := p.image[strings.LastIndexByte(p.image, '/')+1:]
+	tag, _, _ = strings.Cut(tag, "@")
+	if _, version, ok := strings.Cut(tag, ":"); ok && strings.Contains(version, ".") {
+		return version
+	}
+	return target.EtcdVersion(c.version())
 }
 
 func (c *checker) known(table *target.FlagTable, ok bool) func(*process, string) (*target.FlagTable, bool) {
@@ -100,7 +109,7 @@ func (c *checker) unknownFlag(p *process, table *target.FlagTable, a arg) {
 	}
 	if lines := lines(target.FlagMinors(p.component, a.name)); len(lines) > 0 {
 		f.Code = "flag-not-in-version"
-		f.Message += fmt.Sprintf("; Kubernetes %s has it", strings.Join(lines, ", "))
+		f.Message += fmt.Sprintf("; it is there in Kubernetes %s", strings.Join(lines, ", "))
 	} else if near := nearestName(a.name, table.Names()); near != "" {
 		f.Fix = "write " + near
 	}

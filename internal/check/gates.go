@@ -11,34 +11,60 @@ import (
 
 // judgeGateFlag judges the value of a --feature-gates flag.
 func (c *checker) judgeGateFlag(p *process) {
-	if p.component == target.Etcd {
-		return // etcd's own gates are no part of the tables
-	}
 	for _, a := range p.args {
 		if !a.own || strings.ReplaceAll(a.name, "_", "-") != "feature-gates" {
 			continue
 		}
 		for pair := range strings.SplitSeq(a.value, ",") {
-			name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
-			// A program with several versions in it takes COMPONENT:GATE=VALUE.
-			if component, rest, scoped := strings.Cut(name, ":"); scoped {
-				if component != "kube" {
-					continue
-				}
-				name = rest
-			}
-			switch on, err := strconv.ParseBool(value); {
-			case name == "" && !ok:
-			case !ok || err != nil:
-				c.at(a.doc, a.valuePath, finding.Finding{
-					Code: "flag-value", Severity: finding.Error,
-					Message: fmt.Sprintf("--feature-gates has %q, which is not NAME=true or NAME=false", pair),
-				})
-			default:
-				c.judgeGate(a.doc, a.valuePath, p.component, name, on)
-			}
+			c.judgePair(p, a, strings.TrimSpace(pair))
 		}
 	}
+}
+
+// judgePair judges one GATE=VALUE of the flag. A program with several versions
+// in it takes COMPONENT:GATE=VALUE too, where only kube is known here.
+func (c *checker) judgePair(p *process, a arg, pair string) {
+	name, value, ok := strings.Cut(pair, "=")
+	if component, rest, scoped := strings.Cut(name, ":"); scoped {
+		if component != "kube" {
+			return
+		}
+		name = rest
+	}
+	on, err := strconv.ParseBool(value)
+	switch {
+	case pair == "":
+	case !ok || err != nil:
+		c.at(a.doc, a.valuePath, finding.Finding{
+			Code: "flag-value", Severity: finding.Error,
+			Message: fmt.Sprintf("--feature-gates has %q, which is not NAME=true or NAME=false", pair),
+		})
+	case p.component == target.Etcd:
+		c.judgeEtcdGate(p, a, name)
+	default:
+		c.judgeGate(a.doc, a.valuePath, p.component, name, on)
+	}
+}
+
+// judgeEtcdGate wants a gate to be one that the etcd of the pod has.
+func (c *checker) judgeEtcdGate(p *process, a arg, name string) {
+	version := c.etcdVersion(p)
+	gates, ok := target.EtcdGates(version)
+	if !ok {
+		return // said of its flags
+	}
+	if _, ok := gates[name]; ok {
+		return
+	}
+	f := finding.Finding{
+		Code: "gate-unknown", Severity: finding.Error,
+		Message: fmt.Sprintf("etcd %s has no feature gate %s and exits", version, name),
+		Fix:     "remove it",
+	}
+	if near := nearestName(name, sortedKeys(gates)); near != "" {
+		f.Fix = "write " + near
+	}
+	c.at(a.doc, a.valuePath, f)
 }
 
 // judgeGate judges one gate of a component.
@@ -86,7 +112,7 @@ func (c *checker) unknownGate(component, name string, elsewhere bool) finding.Fi
 	}
 	if minors := lines(target.GateMinors(name)); len(minors) > 0 {
 		f.Code = "gate-not-in-version"
-		f.Message += fmt.Sprintf("; Kubernetes %s has it", strings.Join(minors, ", "))
+		f.Message += fmt.Sprintf("; it is there in Kubernetes %s", strings.Join(minors, ", "))
 		return f
 	}
 	var names []string

@@ -54,14 +54,14 @@ func (c *checker) judgeHosts() {
 		here := c.on(host)
 		for i, p := range here {
 			for _, q := range here[:i] {
-				c.judgePair(q, p)
+				c.judgeNeighbours(q, p)
 			}
 		}
 	}
 }
 
-// judgePair judges two processes of one host; the second is where findings go.
-func (c *checker) judgePair(first, second *process) {
+// judgeNeighbours judges two processes of one host; the second is where findings go.
+func (c *checker) judgeNeighbours(first, second *process) {
 	if first.pod != second.pod && first.podName == second.podName && namespace(first) == namespace(second) {
 		c.at(second.doc, "metadata.name", finding.Finding{
 			Code: "pod-name-conflict", Severity: finding.Error,

@@ -212,6 +212,7 @@ func (c *checker) kindPatch(file *kubeadmFile, p *document, t target.Target) {
 			return
 		}
 	case p.apiVersion == "":
+		p.decodable = nil
 		p.apiVersion, p.data = version, append([]byte("apiVersion: "+version+"\n"), p.text.Text...)
 	}
 	if p.group() == kubeadmGroup {

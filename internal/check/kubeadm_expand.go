@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	bootstraptoken "k8s.io/kubernetes/cmd/kubeadm/app/apis/bootstraptoken/v1"
 	kubeadmapi "k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm"
 	"k8s.io/kubernetes/cmd/kubeadm/app/constants"
 	"k8s.io/kubernetes/cmd/kubeadm/app/phases/controlplane"
@@ -18,10 +17,6 @@ import (
 
 	"github.com/kubeseams/seams/internal/target"
 )
-
-// examplesToken is the bootstrap token of kubeadm's documentation; it fills a
-// place whose value is not judged.
-var examplesToken = &bootstraptoken.BootstrapTokenString{ID: "abcdef", Secret: "0123456789abcdef"}
 
 // cluster is the control plane that kubeadm makes of a configuration file, with
 // kubeadm's own code where that can be called.
@@ -197,6 +192,33 @@ func etcdPod(v target.Version, config *kubeadmapi.ClusterConfiguration, endpoint
 	if dataDir == "" {
 		dataDir = "/var/lib/etcd"
 	}
+	pki := config.CertificatesDir
+	mounts := []corev1.VolumeMount{{Name: "etcd-data", MountPath: dataDir}, {Name: "etcd-certs", MountPath: pki + "/etcd"}}
+	return &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: constants.Etcd, Namespace: metav1.NamespaceSystem,
+			Labels: map[string]string{"component": constants.Etcd, "tier": constants.ControlPlaneTier},
+		},
+		Spec: corev1.PodSpec{
+			HostNetwork: true,
+			Containers: []corev1.Container{{
+				Name: constants.Etcd, Image: "etcd:" + target.EtcdVersion(v), VolumeMounts: mounts,
+				Command:        append([]string{constants.Etcd}, kubeadmutil.ArgumentsToCommand(etcdArgs(config, endpoint, dataDir), local.ExtraArgs)...),
+				LivenessProbe:  &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/livez"}}},
+				ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/readyz"}}},
+				StartupProbe:   &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/readyz"}}},
+			}},
+			Volumes: []corev1.Volume{
+				{Name: "etcd-data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: dataDir}}},
+				{Name: "etcd-certs", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: pki + "/etcd"}}},
+			},
+		},
+	}
+}
+
+// etcdArgs are the arguments that kubeadm gives its etcd.
+func etcdArgs(config *kubeadmapi.ClusterConfiguration, endpoint *kubeadmapi.APIEndpoint, dataDir string) []kubeadmapi.Arg {
 	url := func(scheme, host string, port int) string {
 		return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port))
 	}
@@ -207,7 +229,7 @@ func etcdPod(v target.Version, config *kubeadmapi.ClusterConfiguration, endpoint
 	pki := config.CertificatesDir
 	peer := url("https", endpoint.AdvertiseAddress, constants.EtcdListenPeerPort)
 	client := url("https", endpoint.AdvertiseAddress, constants.EtcdListenClientPort)
-	base := []kubeadmapi.Arg{
+	return []kubeadmapi.Arg{
 		{Name: "name", Value: placeholderHost},
 		{Name: "listen-client-urls", Value: url("https", loopback, constants.EtcdListenClientPort) + "," + client},
 		{Name: "advertise-client-urls", Value: client},
@@ -227,28 +249,6 @@ func etcdPod(v target.Version, config *kubeadmapi.ClusterConfiguration, endpoint
 		{Name: "listen-metrics-urls", Value: url("http", loopback, constants.EtcdMetricsPort)},
 		{Name: "feature-gates", Value: "InitialCorruptCheck=true"},
 		{Name: "watch-progress-notify-interval", Value: "5s"},
-	}
-	mounts := []corev1.VolumeMount{{Name: "etcd-data", MountPath: dataDir}, {Name: "etcd-certs", MountPath: pki + "/etcd"}}
-	return &corev1.Pod{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name: constants.Etcd, Namespace: metav1.NamespaceSystem,
-			Labels: map[string]string{"component": constants.Etcd, "tier": constants.ControlPlaneTier},
-		},
-		Spec: corev1.PodSpec{
-			HostNetwork: true,
-			Containers: []corev1.Container{{
-				Name: constants.Etcd, Image: "etcd:" + target.EtcdVersion(v), VolumeMounts: mounts,
-				Command:        append([]string{constants.Etcd}, kubeadmutil.ArgumentsToCommand(base, local.ExtraArgs)...),
-				LivenessProbe:  &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/livez"}}},
-				ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/readyz"}}},
-				StartupProbe:   &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/readyz"}}},
-			}},
-			Volumes: []corev1.Volume{
-				{Name: "etcd-data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: dataDir}}},
-				{Name: "etcd-certs", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: pki + "/etcd"}}},
-			},
-		},
 	}
 }
 

@@ -66,6 +66,14 @@ const (
 	kcm1   = "manifests/cp-1/kube-controller-manager.yaml"
 )
 
+// The routes of the tiers, and the same in another order.
+const (
+	eventsRoute   = "/events#https://10.0.0.11:2383;https://10.0.0.12:2383;https://10.0.0.13:2383"
+	leasesRoute   = "coordination.k8s.io/leases#https://10.0.0.11:2386;https://10.0.0.12:2386;https://10.0.0.13:2386"
+	tierRoutes    = eventsRoute + "," + leasesRoute
+	swappedRoutes = leasesRoute + "," + eventsRoute
+)
+
 var mutations = []mutation{
 	// kubeadm's own codec and validation.
 	{ha, "init.yaml", "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration", "apiVersion: kubeadm.k8s.io/v1beta3\nkind: ClusterConfiguration", "kubeadm-old-api", ""},
@@ -106,6 +114,9 @@ var mutations = []mutation{
 	{ha, "init.yaml", "name: kube-api-burst\n    value: \"500\"", "name: node-monitor-grace-period\n    value: 40s", "grace-below-ping-timeout", ""},
 	{ha, "init.yaml", "name: quota-backend-bytes\n      value: \"8589934592\"", "name: quota-backend-bytes\n      value: 8GiB", "flag-value", ""},
 	{ha, etcd1, "--quota-backend-bytes=4294967296", "--quota-backend-byte=4294967296", "flag-unknown", ""},
+	{ha, etcd1, "InitialCorruptCheck=true", "InitialCorruptChecks=true", "gate-unknown", ""},
+	{ha, etcd1, "InitialCorruptCheck=true", "InitialCorruptCheck", "flag-value", ""},
+	{ha, etcd1, "etcd:3.7.0-0", "etcd:3.5.21-0", "flags-not-checked", ""},
 	{static, api1, "- --secure-port=6443", "- --secure-port\n    - 6443x", "flag-value", ""},
 	{static, api1, "- --secure-port=6443", "- secure-port=6443", "flag-stray-argument", ""},
 	{static, kcm1, "- --leader-elect=true", "- --leader-elect=yes", "flag-value", ""},
@@ -118,6 +129,8 @@ var mutations = []mutation{
 	{ha, "init.yaml", "https://10.0.0.12:2386", "http://10.0.0.12:2386", "route-scheme-differs", ""},
 	{ha, etcd1, "2383", "2393", "route-without-store", "init.yaml"},
 	{tiers, tier1, "/events#https://10.0.0.11:2383;", "/events#https://10.0.0.12:2383;", "overrides-differ", ""},
+	{tiers, tier1, tierRoutes, swappedRoutes, "overrides-order", ""},
+	{static, api1, "--etcd-servers=https://10.0.0.11:2379,https://10.0.0.12:2379,https://10.0.0.13:2379", "--etcd-servers=https://10.0.0.12:2379", "etcd-servers-incomplete", ""},
 	{tiers, "init.yaml", "name: etcd-servers-overrides", "name: etcd-prefix", "overrides-differ", tier1},
 	{tiers, tier1, "--etcd-servers=https://127.0.0.1:2379", "--etcd-servers=https://127.0.0.1:2479", "etcd-server-not-here", ""},
 	{tiers, tier1, "    - --etcd-cafile=/etc/kubernetes/pki/etcd/ca.crt\n", "", "etcd-tls-missing", ""},
@@ -274,5 +287,17 @@ func TestPatchedPods(t *testing.T) {
 		if got := Check(Input{Files: alone, Target: newest}); !slices.ContainsFunc(got, func(f finding.Finding) bool { return f.Code == tc.code }) {
 			t.Errorf("%s alone: no %s in %v", tc.name, tc.code, got)
 		}
+	}
+}
+
+// TestServerOrder: the order of one store's servers makes no difference.
+func TestServerOrder(t *testing.T) {
+	t.Parallel()
+	files := load(t, filepath.Join(good, tiers))
+	i := slices.IndexFunc(files, func(f file.File) bool { return f.Path == tier1 })
+	files[i].Data = []byte(strings.Replace(string(files[i].Data), leasesRoute,
+		"coordination.k8s.io/leases#https://10.0.0.13:2386;https://10.0.0.12:2386;https://10.0.0.11:2386", 1))
+	if got := Check(Input{Files: files, Target: newest}); finding.AtLeast(got, finding.Warning) {
+		t.Errorf("%v", got)
 	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"path"
@@ -13,11 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	kubelet "k8s.io/kubelet/config/v1beta1"
-	kubeadmapi "k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm"
 	"k8s.io/kubernetes/cmd/kubeadm/app/componentconfigs"
 	"k8s.io/kubernetes/cmd/kubeadm/app/constants"
 	"k8s.io/kubernetes/cmd/kubeadm/app/util/patches"
-	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
@@ -152,7 +151,7 @@ func (c *checker) patchPod(p patch, cl *cluster) {
 // apply applies a patch with kubeadm's own code; ok is false when it does not
 // apply, which is a finding.
 func (c *checker) apply(p patch, to, kind any) (data []byte, ok bool) {
-	base, err := kyaml.Marshal(to)
+	base, err := json.Marshal(to) // JSON is YAML, and cheaper to read back
 	if err == nil {
 		data, err = applyPatch(p, base, kind)
 	}
@@ -290,57 +289,4 @@ func (c *checker) judgeResult(p patch, d *document, scheme *runtime.Scheme, judg
 		c.add(f)
 	}
 	return object
-}
-
-// judgePatchReferences wants every configuration to name the patches that lie
-// beside it: kubeadm forgets them from one command to the next.
-func (c *checker) judgePatchReferences() {
-	dirs := map[string]string{}
-	for _, p := range c.patches {
-		dirs[patchDir(p.file.Path)] = p.file.Path
-	}
-	for _, ref := range c.patchReferences {
-		example, ok := dirs[dirOf(ref.doc.file)]
-		switch {
-		case ok && ref.dir == "":
-			c.at(ref.doc, ref.path, finding.Finding{
-				Code: "patches-not-used", Severity: finding.Error,
-				Message: fmt.Sprintf("%s names no patches directory, so that kubeadm leaves %s out", ref.doc.kind, example),
-				Fix:     "set " + ref.path + ".directory",
-			})
-		case !ok && ref.dir != "":
-			c.at(ref.doc, ref.path, finding.Finding{
-				Code: "patches-missing", Severity: finding.Warning,
-				Message: fmt.Sprintf("the configuration names patches in %s, and none are among the files", ref.dir),
-			})
-		}
-	}
-}
-
-// patchReference is a field of a kubeadm configuration that names the patches directory.
-type patchReference struct {
-	doc       *document
-	path, dir string
-}
-
-// addPatchReferences notes what a file says of patches.
-func (c *checker) addPatchReferences(f *kubeadmFile) {
-	if x := f.initConfig; x != nil {
-		c.patchReferences = append(c.patchReferences, patchReference{f.init, "patches", directoryOf(x.Patches)})
-	}
-	if x := f.joinConfig; x != nil && x.ControlPlane != nil {
-		c.patchReferences = append(c.patchReferences, patchReference{f.join, "patches", directoryOf(x.Patches)})
-	}
-	if x := f.upgradeConfig; x != nil {
-		c.patchReferences = append(c.patchReferences,
-			patchReference{f.upgrade, "apply.patches", directoryOf(x.Apply.Patches)},
-			patchReference{f.upgrade, "node.patches", directoryOf(x.Node.Patches)})
-	}
-}
-
-func directoryOf(p *kubeadmapi.Patches) string {
-	if p == nil {
-		return ""
-	}
-	return p.Directory
 }

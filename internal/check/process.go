@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/override"
 	"github.com/kubeseams/seams/internal/target"
 )
 
@@ -32,6 +33,8 @@ type process struct {
 	base map[string]string
 	// complete is false where only some of the arguments are in the files.
 	complete bool
+	// parsed are the overrides, once overrides has read them.
+	parsed []override.Override
 	// byKubeadm processes run wherever kubeadm puts a control plane.
 	byKubeadm bool
 }
@@ -99,7 +102,7 @@ func (p *process) String() string {
 	return fmt.Sprintf("%s (%s)", name, p.host)
 }
 
-// at adds a finding where a flag stands, or where the process is described.
+// atFlag adds a finding where a flag stands, or where the process is described.
 func (c *checker) atFlag(p *process, name string, f finding.Finding) {
 	if a, ok := p.arg(name); ok && a.own {
 		c.at(a.doc, a.valuePath, f)

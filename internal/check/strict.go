@@ -17,10 +17,10 @@ import (
 // The object is nil when the document could not be decoded at all; whatever is
 // wrong is a finding.
 func (c *checker) strict(d *document, scheme *runtime.Scheme) runtime.Object {
-	gvk := d.gvk()
+	gvk, data := d.gvk(), d.bytes()
 	serializer := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme,
-		json.SerializerOptions{Yaml: true, Strict: true})
-	object, _, err := serializer.Decode(d.bytes(), &gvk, nil)
+		json.SerializerOptions{Yaml: !d.isJSON, Strict: true})
+	object, _, err := serializer.Decode(data, &gvk, nil)
 	if err == nil {
 		return object
 	}
@@ -52,7 +52,7 @@ func (c *checker) strictFinding(d *document, object runtime.Object, text string)
 		return
 	}
 	if all := duplicateKey.FindAllStringSubmatch(text, -1); all != nil {
-		for _, twice := range d.text.Duplicates(d.root) {
+		for _, twice := range d.text.Duplicates(d.node()) {
 			c.duplicate(d, twice.Path, twice.Line)
 		}
 		return

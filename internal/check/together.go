@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubeseams/seams/internal/finding"
@@ -75,10 +76,10 @@ func (c *checker) judgeSameOverrides(servers []*process) {
 			first = p
 			continue
 		}
-		a, b := override.Format(first.overrides()), override.Format(p.overrides())
-		if a == b {
+		if slices.Equal(routes(first.overrides()), routes(p.overrides())) {
 			continue
 		}
+		a, b := override.Format(first.overrides()), override.Format(p.overrides())
 		f := finding.Finding{
 			Code: "overrides-differ", Severity: finding.Error,
 			Message: fmt.Sprintf("%s has the overrides %q, and %s has %q: they do not see each other's objects", p, b, first, a),
@@ -92,20 +93,18 @@ func (c *checker) judgeSameOverrides(servers []*process) {
 	}
 }
 
+// routes writes overrides so that the order of a store's servers, which makes
+// no difference, does not show.
+func routes(overrides []override.Override) []string {
+	var all []string
+	for _, o := range overrides {
+		all = append(all, o.Key()+"#"+serverKey(o.Servers))
+	}
+	return all
+}
+
 func sameRoutes(a, b []override.Override) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	routes := map[string]string{}
-	for _, o := range a {
-		routes[o.Key()] = serverKey(o.Servers)
-	}
-	for _, o := range b {
-		if routes[o.Key()] != serverKey(o.Servers) {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(slices.Sorted(slices.Values(routes(a))), slices.Sorted(slices.Values(routes(b))))
 }
 
 // judgeGoaway: closing connections at random moves clients to another

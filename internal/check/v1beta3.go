@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/kubeseams/seams/internal/finding"
 )
@@ -32,10 +33,14 @@ var (
 // there is a document to go on with.
 func (c *checker) convertV1Beta3(f *kubeadmFile, d *document) bool {
 	f.mapping = true
+	if _, err := kyaml.YAMLToJSON(d.bytes()); err != nil {
+		c.typeFinding(d, err.Error())
+		return false
+	}
 	budget := maxClone
-	root := clone(d.root, &budget)
-	whole := &document{root: root}
-	for _, twice := range d.text.Duplicates(d.root) {
+	root := clone(d.node(), 0, &budget)
+	whole := &document{root: root, parsed: true}
+	for _, twice := range d.text.Duplicates(d.node()) {
 		c.duplicate(d, twice.Path, twice.Line)
 	}
 	for _, field := range newInV1Beta4 {
@@ -76,7 +81,7 @@ func (c *checker) convertTo(d *document, root *yaml.Node) bool {
 		c.at(d, "", finding.Finding{Code: "not-decodable", Severity: finding.Error, Message: fmt.Sprintf("cannot be converted to v1beta4: %v", err)})
 		return false
 	}
-	d.data, d.apiVersion = data, kubeadmGroup+"/v1beta4"
+	d.data, d.decodable, d.apiVersion = data, nil, kubeadmGroup+"/v1beta4"
 	return true
 }
 
@@ -114,17 +119,21 @@ func listArgs(n *yaml.Node) {
 	*n = yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: items}
 }
 
-// maxClone bounds a copy in nodes: aliases may stand for ever more of them.
-const maxClone = 100_000
+// maxClone and maxDepth bound a copy in nodes and in levels: aliases may stand
+// for ever more of them.
+const (
+	maxClone = 100_000
+	maxDepth = 100
+)
 
 // clone copies a node tree, with what aliases stand for in their place. What
-// is beyond the budget is left out.
-func clone(n *yaml.Node, budget *int) *yaml.Node {
-	if *budget--; n == nil || *budget < 0 {
+// is beyond the bounds is left out.
+func clone(n *yaml.Node, depth int, budget *int) *yaml.Node {
+	if *budget--; n == nil || *budget < 0 || depth > maxDepth {
 		return text("")
 	}
 	if n.Kind == yaml.AliasNode {
-		return clone(n.Alias, budget)
+		return clone(n.Alias, depth+1, budget)
 	}
 	copied := *n
 	copied.Anchor, copied.Alias, copied.Content = "", nil, nil
@@ -132,7 +141,7 @@ func clone(n *yaml.Node, budget *int) *yaml.Node {
 		if *budget < 0 {
 			break
 		}
-		copied.Content = append(copied.Content, clone(child, budget))
+		copied.Content = append(copied.Content, clone(child, depth+1, budget))
 	}
 	if copied.Kind == yaml.MappingNode && len(copied.Content)%2 == 1 {
 		copied.Content = append(copied.Content, text(""))

@@ -7,51 +7,47 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// parseValue reads a flag's value by the name pflag gives its type. A type that
-// is not listed takes any text, which the program may still refuse.
+// parseValue reads a flag's value by the name pflag gives its type, as pflag
+// does; a test compares the two. A type that is not listed takes any text,
+// which the program may still refuse.
 func parseValue(kind, value string) error {
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	const name = "value"
 	switch kind {
 	case "bool":
-		fs.Bool(name, false, "")
-	case "int", "Level":
-		fs.Int(name, 0, "")
+		return reason(strconv.ParseBool(value))
+	case "int", "int64", "Level":
+		return reason(strconv.ParseInt(value, 0, 64))
 	case "int32":
-		fs.Int32(name, 0, "")
-	case "int64":
-		fs.Int64(name, 0, "")
-	case "uint":
-		fs.Uint(name, 0, "")
-	case "uint64", "uint32":
-		fs.Uint64(name, 0, "")
+		return reason(strconv.ParseInt(value, 0, 32))
+	case "uint", "uint64":
+		return reason(strconv.ParseUint(value, 0, 64))
+	case "uint32":
+		return reason(strconv.ParseUint(value, 0, 32))
 	case "float32":
-		fs.Float32(name, 0, "")
+		return reason(strconv.ParseFloat(value, 32))
 	case "float64":
-		fs.Float64(name, 0, "")
+		return reason(strconv.ParseFloat(value, 64))
 	case "duration":
-		fs.Duration(name, 0, "")
+		return reason(time.ParseDuration(value))
 	case "ip":
-		fs.IP(name, nil, "")
-	case "stringSlice":
-		fs.StringSlice(name, nil, "")
-	case "stringToString":
-		fs.StringToString(name, nil, "")
-	case "int32Slice":
-		fs.Int32Slice(name, nil, "")
-	default:
-		return parseSpecial(kind, value)
+		if value != "" && net.ParseIP(strings.TrimSpace(value)) == nil {
+			return errors.New("not an IP address")
+		}
+		return nil
 	}
-	err := fs.Set(name, value)
-	// pflag's own text repeats the flag and the value; the innermost cause is what is wrong.
-	for next := err; next != nil; next = errors.Unwrap(next) {
-		err = next
+	return parseSpecial(kind, value)
+}
+
+// reason is the error of a reader without what the finding says already.
+func reason[T any](_ T, err error) error {
+	if cause := errors.Unwrap(err); cause != nil {
+		return cause
 	}
 	return err
 }
@@ -59,6 +55,20 @@ func parseValue(kind, value string) error {
 // parseSpecial reads the types that Kubernetes and etcd add to pflag's.
 func parseSpecial(kind, value string) error {
 	switch kind {
+	case "stringSlice":
+		if !strings.ContainsAny(value, "\"\r\n") {
+			return nil // any text is a line of CSV, but for these
+		}
+		return setOf(func(fs *pflag.FlagSet, name string) { fs.StringSlice(name, nil, "") }, value)
+	case "stringToString":
+		return setOf(func(fs *pflag.FlagSet, name string) { fs.StringToString(name, nil, "") }, value)
+	case "int32Slice":
+		for item := range strings.SplitSeq(value, ",") {
+			if err := reason(strconv.ParseInt(item, 0, 32)); err != nil {
+				return err
+			}
+		}
+		return nil
 	case "mapStringBool":
 		return eachPair(value, func(_, v string) error { _, err := strconv.ParseBool(v); return err })
 	case "mapStringString":
@@ -83,6 +93,18 @@ func parseSpecial(kind, value string) error {
 		return parseURLs(value)
 	}
 	return nil
+}
+
+// setOf has pflag itself read a value.
+func setOf(declare func(*pflag.FlagSet, string), value string) error {
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	declare(fs, "value")
+	err := fs.Set("value", value)
+	// pflag's own text repeats the flag and the value; the innermost cause is what is wrong.
+	for next := err; next != nil; next = errors.Unwrap(next) {
+		err = next
+	}
+	return err
 }
 
 // eachPair reads name=value pairs separated by commas.

@@ -41,6 +41,7 @@ type model struct {
 // newModel computes every figure of a profile on a layout.
 func newModel(p *profile.Profile, l Layout) *model {
 	m := &model{p: p, l: l, apiservers: float64(max(l.Apiservers, 1)), resources: gather(p)}
+	m.figures = make([]Figure, 0, 64+8*len(m.resources))
 	m.layoutStores()
 	m.computeWrites()
 	m.computeHistory()

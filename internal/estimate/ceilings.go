@@ -222,19 +222,21 @@ func statedCount(r *resource) term {
 	return largest(ts...)
 }
 
-// lists is the resource whose listers ask for most at once; every resource has one at least.
+// lists is the resource whose listers ask for most at once, nil without any.
 func (m *model) lists() (worst *resource) {
+	var most float64
 	for _, r := range m.resources {
 		if !m.statedInMain(r) {
 			continue
 		}
-		if worst == nil || m.listBytes(r).value > m.listBytes(worst).value {
-			worst = r
+		if n := r.stateBytes() * max(r.listers, 1); worst == nil || n > most {
+			worst, most = r, n
 		}
 	}
 	return worst
 }
 
+// listBytes is what full lists hold: every resource has one lister at least.
 func (m *model) listBytes(r *resource) term {
 	return times(fromProfile("listers", max(r.listers, 1), "clients"), m.typeBytes(r), listFactor.term())
 }

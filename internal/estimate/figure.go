@@ -50,7 +50,7 @@ func times(ts ...term) term {
 	if len(ts) == 1 {
 		return ts[0]
 	}
-	out := term{value: 1, low: 1, high: 1, rank: product}
+	out := term{value: 1, low: 1, high: 1, rank: product, inputs: room(ts...)}
 	var text strings.Builder
 	for i, t := range ts {
 		out.value *= t.value
@@ -71,7 +71,7 @@ func over(a, b term) term {
 	return term{
 		value: a.value / b.value, low: a.low / b.high, high: a.high / b.low,
 		text: a.inside(sum) + " / " + b.inside(product), rank: product,
-		inputs: appendInputs(appendInputs(nil, a.inputs), b.inputs),
+		inputs: appendInputs(appendInputs(room(a, b), a.inputs), b.inputs),
 	}
 }
 
@@ -83,7 +83,7 @@ func plus(ts ...term) term {
 	case 1:
 		return ts[0]
 	}
-	out := term{rank: sum}
+	out := term{rank: sum, inputs: room(ts...)}
 	var text strings.Builder
 	for i, t := range ts {
 		out.value += t.value
@@ -112,7 +112,7 @@ func pick(name string, f func(a, b float64) float64, ts []term) term {
 	case 1:
 		return ts[0]
 	}
-	out := term{value: ts[0].value, low: ts[0].low, high: ts[0].high}
+	out := term{value: ts[0].value, low: ts[0].low, high: ts[0].high, inputs: room(ts...)}
 	texts := make([]string, len(ts))
 	for i, t := range ts {
 		out.value, out.low, out.high = f(out.value, t.value), f(out.low, t.low), f(out.high, t.high)
@@ -141,6 +141,15 @@ func (t term) inside(from rank) string {
 		return "(" + t.text + ")"
 	}
 	return t.text
+}
+
+// room is an empty list with space for the inputs of all terms.
+func room(ts ...term) []Input {
+	n := 0
+	for i := range ts {
+		n += len(ts[i].inputs)
+	}
+	return make([]Input, 0, n)
 }
 
 // appendInputs adds the inputs that are not there yet; one name means one number within a formula.

@@ -159,7 +159,7 @@ func TestTermText(t *testing.T) {
 }
 
 func TestTermBands(t *testing.T) {
-	c := constant{"c", 4, 2, 8, "", "test"}.term()
+	c := known("c", 4, 2, 8, "", "test").term()
 	a := fromProfile("a", 10, "")
 	for _, tt := range []struct {
 		name            string

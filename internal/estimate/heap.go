@@ -237,7 +237,8 @@ func (m *model) generalWatches(p *process) {
 	p.put(State, m.add("apiserver.watches.state", "watches of listers on the busiest apiserver", "bytes", watchHeap.source, held(m.listerWatches)))
 }
 
-// aggregatedServer is a server that holds the custom resources of its groups only.
+// aggregatedServer is a server that holds the custom resources of its groups
+// only, and, as the general apiservers, not those that are off the cache.
 func (m *model) aggregatedServer(i int, t TierGroups) *process {
 	p := &process{name: "tier." + t.Name, aggregated: true, parts: map[Axis][]term{},
 		count: fromLayout("tier."+t.Name+".replicas", float64(max(t.Replicas, 1)), "processes")}

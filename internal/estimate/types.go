@@ -121,8 +121,9 @@ type Estimate struct {
 	// Binding is the axis with the largest pressure.
 	Binding Axis `json:"binding"`
 	// Class says what kind of trouble it is: "heartbeat", "events", "cr-churn",
-	// "resident-state", "crd-schemas", "list-burst", "runaway-controller",
-	// "slow-disk", "beyond-the-ladder", "dataplane", "comfortable".
+	// "builtin-churn", "resident-state", "crd-schemas", "list-burst",
+	// "runaway-controller", "slow-disk", "dataplane" or "comfortable". Whether a
+	// load is past the ladder is for the recipe to say.
 	Class string `json:"class"`
 	// Subject is the resource, group or setting the class is about, where there is one.
 	Subject string `json:"subject,omitempty"`

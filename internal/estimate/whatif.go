@@ -219,14 +219,19 @@ func (m *model) onBinding(after *model, relief bool) string {
 		return fmt.Sprintf("no relief: raises %s %.2f to %.2f", m.binding, b.Value, n.Value)
 	}
 	text := "no relief for " + string(m.binding)
-	for _, r := range b.Ratios {
+	for i, r := range b.Ratios {
 		if r.Value < worthSaying {
 			break
 		}
 		j := slices.IndexFunc(n.Ratios, func(x Figure) bool { return x.ID == r.ID })
-		if j >= 0 && r.Value-n.Ratios[j].Value >= noticeable*r.Value {
-			return fmt.Sprintf("%s (%s stays; %s %.2f to %.2f)", text, b.Limit, r.Label, r.Value, n.Ratios[j].Value)
+		if j < 0 || r.Value-n.Ratios[j].Value < noticeable*r.Value {
+			continue
 		}
+		behind := fmt.Sprintf("%s %.2f to %.2f", r.Label, r.Value, n.Ratios[j].Value)
+		if i == 0 {
+			return fmt.Sprintf("%s (%s, but %s at %.2f)", text, behind, n.Limit, n.Value)
+		}
+		return fmt.Sprintf("%s (%s stays; %s)", text, b.Limit, behind)
 	}
 	return text
 }

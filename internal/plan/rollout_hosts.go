@@ -77,7 +77,7 @@ func (m *maker) stepCopy() {
 		return
 	}
 	for _, h := range m.hostNames() {
-		s.Commands = append(s.Commands, m.ssh(h, fmt.Sprintf(`sed "s/advertiseAddress: .*/advertiseAddress: %s/" %s/init.yaml > %s`, m.address(h), hostDir, thisHost)))
+		s.Commands = append(s.Commands, m.ssh(h, fmt.Sprintf(`sed "s/advertiseAddress: .*/advertiseAddress: %s/; s/^  name: .*/  name: %s/" %s/init.yaml > %s`, m.address(h), h, hostDir, thisHost)))
 	}
 	first := m.hostNames()[0]
 	s.Commands = append(s.Commands, m.ssh(first, "kubeadm init phase upload-config kubeadm --config "+thisHost))
@@ -88,8 +88,8 @@ func (m *maker) stepCopy() {
 	m.step(s)
 }
 
-// thisHost is init.yaml with the host's own address, which kubeadm's phases
-// take from the configuration when one is given.
+// thisHost is init.yaml with the host's own address and name, which kubeadm's
+// phases take from the configuration; a serving certificate carries both.
 const thisHost = hostDir + "/this-host.yaml"
 
 func (m *maker) copied() string {

@@ -50,10 +50,12 @@ func (m *maker) growStore(s Store) []string {
 		if i > 0 {
 			commands = append(commands, call+" member add "+host+" --learner --peer-urls="+m.peerURL(s, host))
 		}
-		commands = append(commands, m.scp("manifests/"+host+"/"+etcdFile(s), host, manifestsDir+"/"), waitReady(etcdPod(s, host)))
+		commands = append(commands, m.scp("manifests/"+host+"/"+etcdFile(s), host, manifestsDir+"/"))
 		if i > 0 {
+			// A learner is never ready (etcd's /readyz says non_learner).
 			commands = append(commands, fmt.Sprintf(`until %s member promote "$(%s member list | grep ", %s," | cut -d, -f1)"; do sleep 2; done`, call, call, host))
 		}
+		commands = append(commands, waitReady(etcdPod(s, host)))
 	}
 	return commands
 }
@@ -90,7 +92,7 @@ func (m *maker) stepSettle(s Store) {
 			"With these it waits for the others.",
 		Check:  m.etcdctl(s, s.Members[0], "endpoint health --cluster"),
 		Expect: plural(len(s.Members), "healthy endpoint"),
-		Hazard: "After a restart of a host, and before that of the next: remove its member (etcdctl member remove), see that " + s.DataDir + " is empty there, and add it again (member add --learner, then member promote). " +
+		Hazard: "After a restart of a host, and before that of the next: remove its member (etcdctl member remove), empty " + s.DataDir + " there, and add it again (member add --learner, then member promote). " +
 			"An etcd that lost its data must not come back as its former self. When all members restart together the store is empty, and every lease is made anew: " +
 			"restart the apiservers then, and after them controller managers and schedulers, whose watches are deaf otherwise.",
 		Undo: "Copy the manifests of the step before back.",

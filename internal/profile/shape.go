@@ -48,17 +48,6 @@ type leaf struct {
 	fallback string
 }
 
-// wording says what each pattern and validator of the schema asks for.
-var wording = map[string]string{
-	`=~"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"`:                                            `a name of lower-case letters, digits, "-" and ".", at most 63 characters`,
-	`=~"^v?1\\.[0-9]{1,3}(\\.[0-9]{1,3})?$"`:                                          `a version, "1.MINOR" or "1.MINOR.PATCH" in quotes`,
-	`=~"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$"`:       `an API group without a version, such as "apps" ("" is the core group)`,
-	`=~"^[a-z][-a-z0-9]*$"`:                                                           `a resource's lower-case plural, such as "pods"`,
-	`=~"^(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?):[0-9]{1,5}$"`: `host:port`,
-	`net.IP()`:     `an IPv4 or IPv6 address`,
-	`net.IPCIDR()`: `a CIDR range, such as "10.128.0.0/9"`,
-}
-
 // describe reads the shape of a schema value. Errors: a constraint of a form
 // that no message has words for, which a test of this package rules out.
 func describe(v cue.Value) (*shape, error) {
@@ -187,37 +176,6 @@ func (l *leaf) readUnary(x *ast.UnaryExpr) error {
 		return fmt.Errorf("unexpected operator %s", x.Op)
 	}
 	return nil
-}
-
-// want says in words what the schema asks for.
-func (s *shape) want() string {
-	switch {
-	case s.kind == kindObject:
-		return "an object"
-	case s.kind == kindList:
-		if s.maxItems > 0 {
-			return fmt.Sprintf("a list of at most %d entries", s.maxItems)
-		}
-		return "a list"
-	case s.kind == kindBool:
-		return "true or false"
-	case len(s.leaf.enum) > 0:
-		return "one of: " + strings.Join(s.leaf.enum, ", ")
-	case s.leaf.check != "":
-		return wording[s.leaf.check]
-	}
-	text := map[kind]string{kindInt: "an integer", kindNumber: "a number", kindString: "a string"}[s.kind]
-	var bounds []string
-	for _, b := range []string{s.leaf.lower, s.leaf.upper} {
-		if b != "" {
-			op := strings.TrimRight(b, "0123456789.")
-			bounds = append(bounds, op+" "+b[len(op):])
-		}
-	}
-	if len(bounds) > 0 {
-		text += " " + strings.Join(bounds, " and ")
-	}
-	return text
 }
 
 // field returns the shape of the named field, nil when there is none.

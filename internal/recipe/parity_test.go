@@ -200,3 +200,20 @@ func TestSchemasRefuse(t *testing.T) {
 		}
 	}
 }
+
+// TestPlainCUE loads and vets the module as cue itself would, with no help from
+// this package.
+func TestPlainCUE(t *testing.T) {
+	ctx := cuecontext.New()
+	for _, axis := range estimate.Axes {
+		inst := load.Instances([]string{"./recipes/" + string(axis)}, &load.Config{FS: seams.CUE, Dir: "/"})[0]
+		v := ctx.BuildInstance(inst)
+		if err := v.Validate(cue.Concrete(true)); err != nil {
+			t.Errorf("%s: %s", axis, errors.Details(err, nil))
+		}
+		fields, err := v.LookupPath(cue.ParsePath("rungs")).Fields()
+		if err != nil || !fields.Next() {
+			t.Errorf("%s has no rungs: %v", axis, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package target
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -95,14 +96,23 @@ func newFlagTables(path string) map[string]*FlagTable {
 	return tables
 }
 
-// etcdLines are the etcd minors with a table of flags, oldest first.
+// etcdLines are the etcd minors with tables, oldest first.
 var etcdLines = []string{"3.6", "3.7"}
 
-var byEtcd = func() map[string]func() *FlagTable {
-	tables := map[string]func() *FlagTable{}
+// etcdTables are the tables of one etcd minor.
+type etcdTables struct {
+	flags func() *FlagTable
+	gates func() map[string]Gate
+}
+
+var byEtcd = func() map[string]etcdTables {
+	tables := map[string]etcdTables{}
 	for _, line := range etcdLines {
-		path := fmt.Sprintf("data/etcd-%s/flags.json", line)
-		tables[line] = sync.OnceValue(func() *FlagTable { return newFlagTables(path)[Etcd] })
+		dir := fmt.Sprintf("data/etcd-%s/", line)
+		tables[line] = etcdTables{
+			flags: sync.OnceValue(func() *FlagTable { return newFlagTables(dir + "flags.json")[Etcd] }),
+			gates: sync.OnceValue(func() map[string]Gate { return newGateTable(rows[Gate](dir + "gates.json")) }),
+		}
 	}
 	return tables
 }()
@@ -124,17 +134,31 @@ func Flags(kubernetes Version, component string) (t *FlagTable, ok bool) {
 // EtcdFlags gives the flags of an etcd by its version or image tag: "3.7.3-0",
 // "v3.6.8", "3.6"; ok is false when they are not known.
 func EtcdFlags(version string) (t *FlagTable, ok bool) {
-	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
-	if len(parts) < 2 {
-		return nil, false
-	}
-	minor, _, _ := strings.Cut(parts[1], "-")
-	load, ok := byEtcd[parts[0]+"."+minor]
+	tables, ok := etcdOf(version)
 	if !ok {
 		return nil, false
 	}
-	t = load()
-	return t, t != nil
+	return tables.flags(), true
+}
+
+// EtcdGates gives the feature gates of an etcd by name; ok is false when they
+// are not known.
+func EtcdGates(version string) (gates map[string]Gate, ok bool) {
+	tables, ok := etcdOf(version)
+	if !ok {
+		return nil, false
+	}
+	return maps.Clone(tables.gates()), true
+}
+
+func etcdOf(version string) (etcdTables, bool) {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 {
+		return etcdTables{}, false
+	}
+	minor, _, _ := strings.Cut(parts[1], "-")
+	tables, ok := byEtcd[parts[0]+"."+minor]
+	return tables, ok
 }
 
 // FlagMinors lists the supported minors in which a program has the flag, oldest

@@ -37,6 +37,9 @@ func TestTablesParse(t *testing.T) {
 		if _, ok := EtcdFlags(line); !ok {
 			t.Errorf("no flags of etcd %s", line)
 		}
+		if gates, ok := EtcdGates(line); !ok || len(gates) < 5 {
+			t.Errorf("%d gates of etcd %s", len(gates), line)
+		}
 	}
 }
 
@@ -138,6 +141,21 @@ func TestGates(t *testing.T) {
 	}
 	if g, _ := FindGate(v(37), "ControllerManagerReleaseLeaderElectionLockOnExit"); g.In(KubeScheduler) || !g.In(KubeControllerManager) {
 		t.Errorf("a gate of the controller manager's own: not in %v", g.NotIn)
+	}
+}
+
+func TestEtcdGates(t *testing.T) {
+	t.Parallel()
+	old, _ := EtcdGates("3.6.8-0")
+	now, _ := EtcdGates("3.7.0-0")
+	if _, ok := old["FastLeaseKeepAlive"]; ok {
+		t.Error("etcd 3.6 has FastLeaseKeepAlive")
+	}
+	if g, ok := now["FastLeaseKeepAlive"]; !ok || g.Stage != StageBeta || !g.Default {
+		t.Errorf("etcd 3.7 has FastLeaseKeepAlive %+v", g)
+	}
+	if _, ok := EtcdGates("3.5.21"); ok {
+		t.Error("etcd 3.5 has tables: of which version are they?")
 	}
 }
 

@@ -62,7 +62,7 @@ func (s style) item(b *strings.Builder, column int, item any) {
 	indent := strings.Repeat(" ", column)
 	m, ok := Plain(item).(map[string]any)
 	if !ok || len(m) == 0 {
-		text := flow(item)
+		text := Inline(item)
 		if plain, ok := item.(string); ok {
 			text = scalar(plain, 0)
 		}
@@ -74,19 +74,19 @@ func (s style) item(b *strings.Builder, column int, item any) {
 	b.WriteString(indent + "- " + strings.TrimPrefix(lines.String(), indent+"  "))
 }
 
-// flow writes a value on one line.
-func flow(value any) string {
+// Inline writes a value on one line, in flow style.
+func Inline(value any) string {
 	switch v := Plain(value).(type) {
 	case map[string]any:
 		var parts []string
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, scalar(k, 0)+": "+flow(v[k]))
+			parts = append(parts, scalar(k, 0)+": "+Inline(v[k]))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case []any:
 		var parts []string
 		for _, item := range v {
-			parts = append(parts, flow(item))
+			parts = append(parts, Inline(item))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:

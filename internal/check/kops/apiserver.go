@@ -40,6 +40,14 @@ func (c *checker) apiserverRules(cl *cluster) {
 			}))
 		}
 	}
+	c.apiserverRefused(cl, path, a)
+	c.gateRules(cl, path, a)
+	c.durationRules(cl.document, path, a,
+		"compactionInterval", "eventTTL", "requestTimeout", "storageInitializationTimeout", "auditWebhookBatchMaxWait", "auditWebhookInitialBackoff")
+}
+
+// apiserverRefused are values of spec.kubeAPIServer that kOps' validation refuses, or that replace its own.
+func (c *checker) apiserverRefused(cl *cluster, path string, a object) {
 	if a.isTrue("enableBootstrapTokenAuth") {
 		c.add(cl.at(path+".enableBootstrapTokenAuth", finding.Finding{
 			Code: "kops-bootstrap-token", Severity: finding.Error, Message: "kOps refuses bootstrap tokens",
@@ -71,9 +79,6 @@ func (c *checker) apiserverRules(cl *cluster) {
 			Message: "proxyClientCertFile and proxyClientKeyFile go together",
 		}))
 	}
-	c.gateRules(cl, path, a)
-	c.durationRules(cl.document, path, a,
-		"compactionInterval", "eventTTL", "requestTimeout", "storageInitializationTimeout", "auditWebhookBatchMaxWait", "auditWebhookInitialBackoff")
 }
 
 // componentRules are about the controller manager and the scheduler.

@@ -115,7 +115,7 @@ spec:
     allowContainerRegistry: true
   kubelet:
     anonymousAuth: false
-  kubernetesVersion: 1.36.2
+  kubernetesVersion: 1.33.4
   networkCIDR: 172.20.0.0/16
   nonMasqueradeCIDR: 100.64.0.0/10
   subnets:
@@ -245,6 +245,8 @@ func TestRules(t *testing.T) {
 			[]string{"error kops-network spec.subnets[0].cidr", "error kops-network spec.subnets[1].name", "error kops-network spec.subnets[1].type"}},
 		{"network range on gce", "1.36.2", all(gce, inCluster("networkCIDR: 10.0.0.0/16")), []string{"error kops-network spec.networkCIDR"}},
 		{"name", "1.36.2", replace("  name: a.example.com\nspec", "  name: a\nspec"), []string{"error kops-cluster-name metadata.name"}},
+		{"Kubernetes after kOps", "1.36.2", replace("1.33.4", "v1.37.0"), []string{"error kops-older-than-kubernetes spec.kubernetesVersion"}},
+		{"no Kubernetes", "1.36.2", replace("  kubernetesVersion: 1.33.4\n", ""), []string{"error kops-kubernetes-version spec.kubernetesVersion"}},
 		{"cloud", "1.36.2", replace("cloudProvider: aws", "cloudProvider: moon"), []string{"error kops-cloud spec.cloudProvider"}},
 		{"metadata", "1.36.2", replace("creationTimestamp: null", "lables: {a: b}"), []string{"error kops-field-unknown metadata.lables"}},
 		{"twice in one mapping", "1.36.2", inCluster("channel: alpha"), []string{"error kops-duplicate-key spec.channel"}},
@@ -299,5 +301,49 @@ func all(changes ...change) change {
 			s = c(s)
 		}
 		return s
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	troubled, err := os.ReadFile("testdata/troubled.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(troubled, 35)
+	f.Add([]byte(sound), 36)
+	f.Add([]byte("apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nspec: {etcdClusters: [1, {name: [a]}, {etcdMembers: {a: b}}], kubelet: &k {a: *k}}\n"), 36)
+	f.Add([]byte("apiVersion: kops.k8s.io/v1alpha2\nkind: InstanceGroup\nmetadata: [a]\nspec:\n  role: 5\n  taints: [~, 1]\n---\n--- # a\nkops\n...\n"), 34)
+	f.Fuzz(func(t *testing.T, data []byte, minor int) {
+		if len(data) > 1<<14 {
+			return
+		}
+		in := Input{
+			Files:  []file.File{{Path: "a.yaml", Data: data}},
+			Target: target.Target{Kops: target.Version{Major: 1, Minor: minor % 40}, Cloud: "aws"},
+		}
+		first := Check(in)
+		if again := Check(in); fmt.Sprint(first) != fmt.Sprint(again) {
+			t.Errorf("two runs differ:\n%v\n%v", first, again)
+		}
+		count := strings.Count(string(data), "\n") + 1
+		for _, f := range first {
+			if f.Code == "" || f.Message == "" || f.Line < 0 || f.Line > count+1 {
+				t.Errorf("finding %+v in %d lines", f, count)
+			}
+		}
+	})
+}
+
+func BenchmarkCheck(b *testing.B) {
+	troubled, err := os.ReadFile("testdata/troubled.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, text := range map[string]string{"sound": sound, "troubled": string(troubled)} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				check(b, text, "1.35.2", "aws")
+			}
+		})
 	}
 }

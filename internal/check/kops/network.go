@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/target"
 )
 
 // providers are the clouds that kOps' validation takes.
@@ -37,11 +38,28 @@ func (c *checker) clusterRules(cl *cluster) {
 			Message: fmt.Sprintf("kOps has no cloud %q: it has %s", provider, strings.Join(providers, ", ")),
 		}))
 	}
-	if cl.spec.str("kubernetesVersion") == "" {
-		c.add(cl.at("spec.kubernetesVersion", finding.Finding{
-			Code: "kops-kubernetes-version", Severity: finding.Error, Message: "a Cluster needs kubernetesVersion",
-		}))
+	c.kubernetesVersion(cl)
+}
+
+// kubernetesVersion: kOps needs one, and refuses a minor after its own.
+func (c *checker) kubernetesVersion(cl *cluster) {
+	f := finding.Finding{Code: "kops-kubernetes-version", Severity: finding.Error}
+	text := cl.spec.str("kubernetesVersion")
+	v, err := target.ParseVersion(text)
+	switch kops := c.in.Target.Kops; {
+	case text == "":
+		f.Message = "a Cluster needs kubernetesVersion"
+	case err != nil: // kOps takes URLs of builds too
+		return
+	case !kops.IsZero() && (v.Major > kops.Major || v.Major == kops.Major && v.Minor > kops.Minor):
+		f.Code = "kops-older-than-kubernetes"
+		f.Message = fmt.Sprintf("kOps %s does not install Kubernetes %s: \"kops update cluster\" stops", kops, v)
+		f.Fix = fmt.Sprintf("use kOps %s", v.Line())
+		f.Ref = "kubernetes/kops upup/pkg/fi/cloudup/apply_cluster.go"
+	default:
+		return
 	}
+	c.add(cl.at("spec.kubernetesVersion", f))
 }
 
 // networkRules are kOps' validation of ranges and subnets.

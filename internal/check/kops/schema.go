@@ -211,5 +211,5 @@ func index(step string) (int, bool) {
 		return 0, false
 	}
 	n, err := strconv.Atoi(step[1 : len(step)-1])
-	return n, err == nil
+	return n, err == nil && n >= 0
 }

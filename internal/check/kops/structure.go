@@ -3,6 +3,7 @@ package kops
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -183,7 +184,7 @@ func typeFinding(s *structural.Structural, e *field.Error, value any) finding.Fi
 		switch {
 		case m[1] == "string" && got != "object" && got != "array":
 			f.Fix = fmt.Sprintf("write it in quotes: \"%v\"", value)
-		case got == "string" && (m[1] == "integer" || m[1] == "boolean" || m[1] == "number"):
+		case got == "string" && looksLike(m[1], fmt.Sprint(value)):
 			f.Fix = "write it without quotes"
 		}
 	}
@@ -191,4 +192,20 @@ func typeFinding(s *structural.Structural, e *field.Error, value any) finding.Fi
 		f.Message, f.Fix = "must be a whole number or an amount such as 150m or 2Gi", ""
 	}
 	return f
+}
+
+// looksLike reports whether text would be of a type without its quotes.
+func looksLike(typ, text string) bool {
+	var err error
+	switch typ {
+	case "integer":
+		_, err = strconv.ParseInt(text, 10, 64)
+	case "number":
+		_, err = strconv.ParseFloat(text, 64)
+	case "boolean":
+		_, err = strconv.ParseBool(text)
+	default:
+		return false
+	}
+	return err == nil
 }

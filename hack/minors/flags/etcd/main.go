@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/features"
 
 	"github.com/kubeseams/seams/hack/minors/flags/dump"
 )
@@ -29,5 +30,13 @@ func main() {
 		}
 		flags = append(flags, f)
 	}
-	dump.Print("etcd", flags, nil)
+	gates := map[string]dump.Gate{}
+	for name, spec := range features.DefaultEtcdServerFeatureGates {
+		stage := string(spec.PreRelease)
+		if stage == "" {
+			stage = "GA"
+		}
+		gates[string(name)] = dump.Gate{Stage: stage, Default: spec.Default, Locked: spec.LockToDefault}
+	}
+	dump.Print("etcd", flags, gates)
 }
