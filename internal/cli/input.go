@@ -184,12 +184,12 @@ func (in *inputFlags) profileOptions(streams Streams) (profile.Options, error) {
 // choose estimates one profile and selects its recipe.
 func (in *inputFlags) choose(ladder *recipe.Ladder, l profile.Loaded) (*subject, error) {
 	p := l.Profile
-	in.override(p)
+	lowered := in.override(p)
 	t, err := p.Target()
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{profile: p, digest: l.Digest, source: l.Source, target: t}
+	s := &subject{profile: p, digest: l.Digest, source: l.Source, target: t, findings: lowered}
 	s.estimate = estimate.Compute(p, estimate.Stock(p))
 	s.findings = append(s.findings, s.estimate.Findings...)
 	r, findings, err := ladder.Select(p, t, recipe.SelectOptions{Rungs: in.rungs})
@@ -201,8 +201,9 @@ func (in *inputFlags) choose(ladder *recipe.Ladder, l profile.Loaded) (*subject,
 	return s, nil
 }
 
-// override puts the versions and platform of the command line in place of the profile's.
-func (in *inputFlags) override(p *profile.Profile) {
+// override puts the versions and platform of the command line in place of the
+// profile's, and says so where one of them brings another with it.
+func (in *inputFlags) override(p *profile.Profile) []finding.Finding {
 	if in.platform != "" {
 		p.Platform.Kind = in.platform
 	}
@@ -211,7 +212,7 @@ func (in *inputFlags) override(p *profile.Profile) {
 	}
 	if p.Platform.Kind != "kops" {
 		p.Platform.Kops = nil
-		return
+		return nil
 	}
 	if p.Platform.Kops == nil {
 		p.Platform.Kops = &profile.Kops{Version: "1.36.2", Cloud: "aws"}
@@ -222,6 +223,30 @@ func (in *inputFlags) override(p *profile.Profile) {
 	if in.cloud != "" {
 		p.Platform.Kops.Cloud = in.cloud
 	}
+	if in.platform == "" || in.kubernetes != "" {
+		return nil
+	}
+	return lowerKubernetes(p)
+}
+
+// lowerKubernetes takes a profile that was not written for kOps to the newest
+// minor that the kOps version installs: kOps installs none newer than itself.
+func lowerKubernetes(p *profile.Profile) []finding.Finding {
+	kubernetes, err := target.ParseVersion(p.Kubernetes)
+	if err != nil {
+		return nil // Target tells it
+	}
+	kops, err := target.ParseVersion(p.Platform.Kops.Version)
+	if err != nil || kubernetes.Minor <= kops.Minor {
+		return nil
+	}
+	was := p.Kubernetes
+	p.Kubernetes = kops.Line()
+	return []finding.Finding{{
+		Code: "kubernetes-lowered-for-kops", Severity: finding.Info, Path: "kubernetes",
+		Message: fmt.Sprintf("rendered for Kubernetes %s and not %s: kOps %s installs nothing newer", p.Kubernetes, was, kops),
+		Fix:     "give the version with --kubernetes, or a newer kOps with --kops-version",
+	}}
 }
 
 func completeRungs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -26,7 +26,7 @@ type checker struct {
 
 // maxRounds bounds how often CUE is asked about what is left of a tree; each
 // round but the last finds something new.
-const maxRounds = 8
+const maxRounds = 32
 
 // check gives the unified value; ok is false when there were findings.
 func (c *checker) check() (v cue.Value, ok bool) {
@@ -66,10 +66,16 @@ func (c *checker) check() (v cue.Value, ok bool) {
 	return v, false
 }
 
-// names walks the tree beside the schema, for fields that are unknown or
-// missing.
+// names walks the tree beside the schema, for fields that are unknown, missing,
+// or of another type.
 func (c *checker) names(n *node, s *shape, p fieldPath) {
 	switch {
+	case n.kind == kindOpaque:
+		// What made it unreadable is reported by itself.
+		c.replace(p, c.substitute(s, p))
+	case !n.kind.fits(s.kind):
+		c.value(n, s, p)
+		c.replace(p, c.substitute(s, p))
 	case n.kind == kindList && s.kind == kindList:
 		for i, e := range n.items {
 			c.names(e, s.elem, p.elem(i))
@@ -147,6 +153,7 @@ func (s *shape) filler(n int) *node {
 // explain turns CUE's errors into findings, one for each place, and cuts the
 // places out. It reports whether there is any point in asking again.
 func (c *checker) explain(err error) (progress bool) {
+	var containers []errors.Error
 	for _, e := range errors.Errors(err) {
 		p := cuePath(e.Path(), nil)
 		if c.isCut(p) {
@@ -154,16 +161,25 @@ func (c *checker) explain(err error) (progress bool) {
 		}
 		found, _ := c.work.at(p)
 		s := c.shape.at(p)
-		if found == nil || s == nil {
-			_, near := c.root.at(p)
-			c.addAt(near, CodeConflict, p, cueMessage(e), "")
-		} else {
-			c.value(found, s, p)
+		if found == nil || s == nil || s.kind == kindObject || s.kind == kindList && len(found.items) <= int(s.maxItems) {
+			// An object is wrong because of something in it, which has an error of
+			// its own, or will have when the rest is cut out.
+			containers = append(containers, e)
+			continue
 		}
+		c.value(found, s, p)
 		progress = true
 		c.replace(p, c.substitute(s, p))
 	}
-	return progress
+	if progress || len(containers) == 0 {
+		return progress
+	}
+	for _, e := range containers {
+		p := cuePath(e.Path(), nil)
+		_, near := c.root.at(p)
+		c.addAt(near, CodeConflict, p, cueMessage(e), "")
+	}
+	return false
 }
 
 func (c *checker) isCut(p fieldPath) bool {

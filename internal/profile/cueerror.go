@@ -76,8 +76,8 @@ func (c *cueErrors) add(err error, filter func(fieldPath) bool) {
 			continue
 		}
 		f, rank := c.finding(e, p)
-		if len(p) == 0 && f.Line == 0 && len(c.source.findings) > c.before {
-			continue // It sums up what was said with a place already.
+		if len(p) == 0 && (f.Line == 0 || fromSchema(e.Position())) && len(c.source.findings) > c.before {
+			continue // It follows from what was said with a place already.
 		}
 		out = append(out, ranked{f, rank})
 	}

@@ -50,9 +50,6 @@ func (s *shape) want() string {
 
 // value says what is wrong with one value, and what the schema wants.
 func (c *checker) value(n *node, s *shape, p fieldPath) {
-	if n.kind == kindOpaque {
-		return // The error that made it unreadable is reported by itself.
-	}
 	if why, ok := refusals[p.String()+"="+n.text]; ok {
 		c.addAt(n, why.code, p, why.message, why.fix)
 		c.findings[len(c.findings)-1].Ref = why.ref
