@@ -76,6 +76,10 @@ func (c *checker) names(n *node, s *shape, p fieldPath) {
 	case !n.kind.fits(s.kind):
 		c.value(n, s, p)
 		c.replace(p, c.substitute(s, p))
+	case n.kind == kindList && s.maxItems > 0 && len(n.items) > int(s.maxItems):
+		// Thousands of entries too many are not CUE's to go through first.
+		c.value(n, s, p)
+		c.replace(p, c.substitute(s, p))
 	case n.kind == kindList && s.kind == kindList:
 		for i, e := range n.items {
 			c.names(e, s.elem, p.elem(i))
@@ -161,7 +165,7 @@ func (c *checker) explain(err error) (progress bool) {
 		}
 		found, _ := c.work.at(p)
 		s := c.shape.at(p)
-		if found == nil || s == nil || s.kind == kindObject || s.kind == kindList && len(found.items) <= int(s.maxItems) {
+		if found == nil || s == nil || s.kind == kindObject || s.kind == kindList {
 			// An object is wrong because of something in it, which has an error of
 			// its own, or will have when the rest is cut out.
 			containers = append(containers, e)

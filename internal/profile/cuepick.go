@@ -61,7 +61,7 @@ func (c *cueSource) pick(v cue.Value, s *shape) ([]picked, bool) {
 	switch {
 	case whole || len(fields) == 0 && len(definitions) != 1:
 		if len(definitions) > 1 {
-			c.add(CodeEmpty, 0, nil, fmt.Sprintf("the file holds %d definitions and no field, and any of them may be the profile", len(definitions)), fmt.Sprintf("select one, such as %q", definitions[0].name()))
+			c.add(CodeEmpty, 0, nil, fmt.Sprintf("the file holds %d definitions and no field, and any of them may be the profile", len(definitions)), fmt.Sprintf("select one, such as -e %q", definitions[0].name()))
 			return nil, false
 		}
 		if len(fields) == 0 && k == kindObject {
@@ -84,7 +84,7 @@ func holdsProfile(v cue.Value) bool {
 func (c *cueSource) pickSelected(v cue.Value) ([]picked, bool) {
 	p := cue.ParsePath(c.options.Select)
 	if err := p.Err(); err != nil {
-		c.add(CodeEmpty, 0, nil, fmt.Sprintf("%q is not a CUE path", c.options.Select), `write it like "clusters.east"`)
+		c.add(CodeEmpty, 0, nil, fmt.Sprintf("%q is not a CUE path", c.options.Select), `write it like -e clusters.east`)
 		return nil, false
 	}
 	found := v.LookupPath(p)

@@ -65,7 +65,7 @@ func (c *checker) value(n *node, s *shape, p fieldPath) {
 		}
 	case s.kind == kindList:
 		code = CodeTooMany
-		c.addAt(n, code, p, fmt.Sprintf("want %s, got %d", s.want(), len(n.items)), "")
+		c.addAt(n, code, p, fmt.Sprintf("want %s; got %d", s.want(), len(n.items)), "")
 		return
 	case len(s.leaf.enum) > 0:
 		code = CodeNotOneOf
@@ -105,6 +105,11 @@ func typeFix(n *node, s *shape) string {
 	case (s.kind == kindInt || s.kind == kindNumber) && n.kind == kindString:
 		if k, _, err := numberText(n.text); err == nil && k.fits(s.kind) {
 			return "write it without quotes: " + n.text
+		}
+	case s.kind == kindBool && n.kind == kindString:
+		// YAML 1.1 read these as booleans; 1.2 does not.
+		if b, ok := map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}[strings.ToLower(n.text)]; ok {
+			return "write " + b
 		}
 	case s.kind == kindList && n.kind == kindObject:
 		return "write a list of one entry"
