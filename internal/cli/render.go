@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,6 +112,9 @@ func (r *renderer) one(s *subject) error {
 		r.refuse(s)
 		return nil
 	}
+	if s.recipe.PastLadder() {
+		s.findings = accepted(s.findings)
+	}
 	out, err := r.render(s)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.profile.Name, err)
@@ -157,6 +161,18 @@ func requirements(findings []finding.Finding) []finding.Finding {
 		}
 	}
 	return blocked
+}
+
+// accepted makes warnings of what stands in a rung's way, once --past-ladder
+// asked for the best that can be had without it.
+func accepted(findings []finding.Finding) []finding.Finding {
+	all := slices.Clone(findings)
+	for i, f := range all {
+		if f.Code == "rung-requirement" && f.Severity == finding.Error {
+			all[i].Severity = finding.Warning
+		}
+	}
+	return all
 }
 
 // wayOut is what to do past the ladder: change what stands in a rung's way
