@@ -157,20 +157,17 @@ func (c *checker) durationRules(d *document, path string, o object, fields ...st
 			continue
 		}
 		if _, err := time.ParseDuration(value); err != nil {
-			c.add(d.at(path+"."+field, finding.Finding{
+			f := finding.Finding{
 				Code: "kops-field-type", Severity: finding.Error,
 				Message: fmt.Sprintf("%q is no duration", value),
-				Fix:     "a number with a unit, such as " + strings.TrimSuffix(firstNonEmpty(value, "150"), "s") + "s",
-			}))
+				Fix:     "a number with a unit, such as 150s",
+			}
+			if _, err := strconv.Atoi(value); err == nil {
+				f.Fix = value + "s"
+			}
+			c.add(d.at(path+"."+field, f))
 		}
 	}
-}
-
-func firstNonEmpty(s, otherwise string) string {
-	if _, err := strconv.Atoi(s); err == nil {
-		return s
-	}
-	return otherwise
 }
 
 // watchCacheSize reports whether kube-apiserver takes an item of

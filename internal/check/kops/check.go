@@ -27,7 +27,8 @@ type Input struct {
 	// zero Kops means the newest that is known.
 	Target target.Target
 	// FeatureFlags is the value of KOPS_FEATURE_FLAGS that kOps will run with,
-	// such as "+APIServerNodes"; empty when it is not known.
+	// such as "+APIServerNodes". When it is empty, that of a file kops-flags.txt
+	// among the files counts.
 	FeatureFlags string
 }
 

@@ -179,6 +179,10 @@ func TestRules(t *testing.T) {
 		{"own servers", "1.36.2", inCluster(`kubeAPIServer: {etcdServers: ["https://10.0.0.9:2379"]}`), []string{"warning kops-etcd-servers-replaced spec.kubeAPIServer.etcdServers"}},
 		{"loopback on an APIServer group", "1.36.2", all(apiservers, inCluster(`kubeAPIServer: {etcdServersOverrides: ["/events#https://127.0.0.1:4002", "/pods#https://127.0.0.1:2399"]}`)),
 			[]string{"warning kops-apiserver-flag spec.role", "error kops-override-loopback spec.kubeAPIServer.etcdServersOverrides[1]"}},
+		{"comma between servers", "1.36.2", inCluster(`kubeAPIServer: {etcdServersOverrides: ["/events#https://127.0.0.1:4002", "/pods#https://10.0.0.7:2379,https://10.0.0.8:2379"]}`),
+			[]string{"error override-comma-between-servers spec.kubeAPIServer.etcdServersOverrides[1]"}},
+		{"override of a custom resource", "1.36.2", inCluster(`kubeAPIServer: {etcdServersOverrides: ["/events#https://127.0.0.1:4002", "argoproj.io/workflows#https://10.0.0.7:2379"]}`),
+			[]string{"error override-custom-resource spec.kubeAPIServer.etcdServersOverrides"}},
 		{"even members", "1.36.2", replace("      name: a\n    name: events", "      name: a\n    - {name: b, instanceGroup: control-plane-a}\n    name: events"),
 			[]string{"error kops-etcd-even spec.etcdClusters[1].etcdMembers", "warning kops-etcd-member spec.etcdClusters[1].etcdMembers[1].instanceGroup"}},
 		{"no members", "1.36.2", replace("  - etcdMembers:\n    - instanceGroup: control-plane-a\n      name: a\n    name: events", "  - name: events"),
@@ -277,6 +281,37 @@ func TestRules(t *testing.T) {
 		slices.Sort(test.want)
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s%v", test.name, diff, fs)
+		}
+	}
+}
+
+// TestFeatureFlags: what is found depends on the flags that kOps will run with.
+func TestFeatureFlags(t *testing.T) {
+	text := strings.Replace(sound, "    name: events\n", "    name: events\n  - etcdMembers:\n    - instanceGroup: control-plane-a\n      name: a\n    name: leases\n", 1) +
+		"---\napiVersion: kops.k8s.io/v1alpha2\nkind: InstanceGroup\nmetadata:\n  name: apiservers\n  labels: {kops.k8s.io/cluster: a.example.com}\nspec: {role: APIServer}\n"
+	for flags, want := range map[string][]string{
+		"":                                  {"kops-apiserver-flag"},
+		"+APIServerNodes":                   nil,
+		"Karpenter, APIServerNodes":         nil,
+		"+APIServerNodes,-APIServerNodes":   {"kops-apiserver-flag"},
+		"APIServerNodes2":                   {"kops-apiserver-flag"},
+		"+EtcdEventsHTTP":                   {"kops-etcd-events-http", "kops-apiserver-flag"},
+		"+APIServerNodes,+EtcdEventsHTTP\n": {"kops-etcd-events-http"},
+	} {
+		for _, inFile := range []bool{false, true} {
+			in := Input{Files: []file.File{{Path: "cluster.yaml", Data: []byte(text)}}, Target: kopsTarget(t, "1.36.2", "")}
+			if inFile {
+				in.Files = append(in.Files, file.File{Path: "kops-flags.txt", Data: []byte("# mine\nKOPS_FEATURE_FLAGS=" + flags + "\n")})
+			} else {
+				in.FeatureFlags = flags
+			}
+			var got []string
+			for _, f := range Check(in) {
+				got = append(got, f.Code)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%q, in a file %v (-want +got):\n%s", flags, inFile, diff)
+			}
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (c *checker) apiserverRole(g *group) {
 	if f.Message != "" {
 		c.add(g.at("spec.role", f))
 	}
-	if !strings.Contains(c.in.FeatureFlags, "APIServerNodes") || strings.Contains(c.in.FeatureFlags, "-APIServerNodes") {
+	if !c.enabled("APIServerNodes") {
 		c.add(g.at("spec.role", finding.Finding{
 			Code: "kops-apiserver-flag", Severity: finding.Warning,
 			Message: "\"kops update cluster\" takes the role APIServer only with a feature flag",

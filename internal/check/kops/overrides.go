@@ -8,11 +8,16 @@ import (
 	"strings"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/override"
+	"github.com/kubeseams/seams/internal/target"
 )
+
+// shard is an etcd cluster that takes one resource out of main.
+type shard struct{ cluster, resource, override string }
 
 // shards are the etcd clusters that kOps routes a resource to, with the override
 // it writes; the ports are pkg/wellknownports of kOps.
-var shards = []struct{ cluster, resource, override string }{
+var shards = []shard{
 	{"events", "/events", "/events#https://127.0.0.1:4002"},
 	{"leases", "coordination.k8s.io/leases", "coordination.k8s.io/leases#https://127.0.0.1:4004"},
 }
@@ -29,10 +34,14 @@ func (c *checker) overrideRules(cl *cluster) {
 			Ref:     "kubernetes/kops upup/pkg/fi/loader/options_loader.go",
 		}))
 	}
+	if c.enabled("EtcdEventsHTTP") && hasShard(cl, "leases") {
+		c.add(cl.at("spec.etcdClusters", eventsHTTP()))
+	}
 	if len(overrides) == 0 {
 		return
 	}
 	const path = "spec.kubeAPIServer.etcdServersOverrides"
+	c.overrideSyntax(cl, path, overrides)
 	has := map[string]bool{}
 	for _, e := range cl.spec.objects("etcdClusters") {
 		has[e.str("name")] = true
@@ -60,14 +69,32 @@ func (c *checker) overrideRules(cl *cluster) {
 	c.loopbackOverrides(cl, overrides)
 }
 
+// overrideSyntax holds the list against what kube-apiserver reads and does: kOps
+// joins it with commas and looks at none of it.
+func (c *checker) overrideSyntax(cl *cluster, path string, list []string) {
+	for i, item := range list {
+		_, fs := override.Parse(item)
+		for _, f := range fs {
+			c.add(cl.at(indexed(path, i), f))
+		}
+	}
+	all, _ := override.ParseAll(list)
+	version, err := target.ParseVersion(cl.spec.str("kubernetesVersion"))
+	if err != nil {
+		version = c.in.Target.Kubernetes
+	}
+	for _, f := range override.Judge(all, version) {
+		c.add(cl.at(path, f))
+	}
+}
+
 func replaced(cluster, resource, override string) finding.Finding {
-	f := finding.Finding{
+	return finding.Finding{
 		Code: "kops-overrides-replaced", Severity: finding.Error,
 		Message: fmt.Sprintf("this list replaces kOps' own: %s falls back to the main etcd, and the %s cluster stands idle", resource, cluster),
 		Fix:     fmt.Sprintf("use an etcdClusters entry instead of the list (leases from kOps 1.36), or repeat %s in it", override),
 		Ref:     "kubernetes/kops upup/pkg/fi/loader/options_loader.go; kubernetes/kops#11330",
 	}
-	return f
 }
 
 // loopbackOverrides finds addresses that do not resolve on an APIServer group's
@@ -77,7 +104,7 @@ func (c *checker) loopbackOverrides(cl *cluster, overrides []string) {
 		return
 	}
 	for i, o := range overrides {
-		own := slices.ContainsFunc(shards, func(s struct{ cluster, resource, override string }) bool {
+		own := slices.ContainsFunc(shards, func(s shard) bool {
 			return strings.HasPrefix(o, s.resource)
 		})
 		if !own && (strings.Contains(o, "127.0.0.1") || strings.Contains(o, "localhost")) {
