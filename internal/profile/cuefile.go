@@ -50,11 +50,10 @@ func (r *reader) cueFile(s *source) error {
 func (r *reader) cuePackage(s *source) error {
 	src := &cueSource{reader: r, name: s.name, dir: s.path, whole: true}
 	var err error
-	if src.files, err = src.texts(s.path); err != nil {
-		return err
-	}
-	if len(r.findings) > 0 {
+	if src.files, err = src.texts(s.path); errors.Is(err, errReported) {
 		return nil
+	} else if err != nil {
+		return err
 	}
 	if len(src.files) == 0 {
 		r.add(CodeEmpty, 0, nil, "there is no CUE file in the directory", "name a file, or the directory of a CUE package")
@@ -139,7 +138,7 @@ func (c *cueSource) load(onDisk bool) error {
 			return err
 		}
 	}
-	s, err := c.loader.compiled()
+	s, err := c.loader.schema()
 	if err != nil {
 		return err
 	}
@@ -221,7 +220,7 @@ func (c *cueSource) instance(loose bool) (*build.Instance, error) {
 // looseSchemas is our schemas package with every definition open.
 func (c *cueSource) looseSchemas() *build.Instance {
 	inst := build.NewContext().NewInstance("", nil)
-	if err := inst.AddFile(module+"/schemas/loose.cue", c.loader.embedded.looseText()); err == nil {
+	if err := inst.AddFile(module+"/schemas/loose.cue", c.loader.compiled.embedded.looseText()); err == nil {
 		_ = inst.Complete() // A failure is in inst.Err.
 	}
 	return inst

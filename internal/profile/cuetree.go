@@ -21,8 +21,7 @@ func (c *cueSource) node(v cue.Value, depth int) *node {
 	case kindObject:
 		it, err := v.Fields()
 		for err == nil && it.Next() {
-			value := c.node(it.Value(), depth+1)
-			n.fields = append(n.fields, field{it.Selector().Unquoted(), value.line, value})
+			n.fields = append(n.fields, field{it.Selector().Unquoted(), c.node(it.Value(), depth+1)})
 		}
 	case kindList:
 		for i := 0; ; i++ {

@@ -19,7 +19,7 @@ func (l *Loader) Evaluate(ctx context.Context, o Options, library map[string]str
 	if err != nil {
 		return "", nil, err
 	}
-	r := &reader{loader: l, limits: l.Limits.withDefaults(), file: src.name, options: o}
+	r := &reader{loader: l.snapshot(), limits: l.Limits.withDefaults(), file: src.name, options: o}
 	if src.dir || src.tooLarge {
 		return "", nil, fmt.Errorf("%s: want one Jsonnet file of at most %d bytes", src.name, r.limits.FileBytes)
 	}

@@ -136,7 +136,7 @@ func (j *jsonReader) object(out *node, p fieldPath, depth int) *node {
 			continue
 		}
 		seen[name], v.line = line, line
-		out.fields = append(out.fields, field{name, line, v})
+		out.fields = append(out.fields, field{name, v})
 	}
 	_, _ = j.dec.Token() // The first pass saw the closing brace.
 	return out

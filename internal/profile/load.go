@@ -108,8 +108,15 @@ type Loader struct {
 	Dir    string
 	Limits Limits
 
+	// compiled outlives a load, except one that was given up: that may still be
+	// writing to it.
+	compiled *compiled
+}
+
+// compiled is what one load leaves for the next.
+type compiled struct {
 	embedded embedded
-	schema   *schema
+	current  *schema
 }
 
 // NewLoader makes a loader over the machine's files and the working directory.
@@ -143,7 +150,7 @@ func (l *Loader) Load(ctx context.Context, o Options) ([]Loaded, []finding.Findi
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &reader{loader: l, limits: l.Limits.withDefaults(), file: src.name, format: src.format, options: o}
+	r := &reader{loader: l.snapshot(), limits: l.Limits.withDefaults(), file: src.name, format: src.format, options: o}
 	// The evaluators of CUE and Jsonnet cannot be interrupted, and go deep
 	// enough to have bugs: they run beside a watch on time and memory.
 	out, err := bounded(ctx, r.limits, func() (result, error) { return r.load(src) })
@@ -157,6 +164,7 @@ func (l *Loader) Load(ctx context.Context, o Options) ([]Loaded, []finding.Findi
 // failed turns the end of an evaluation that did not come to a result into a
 // finding, where the file is to blame.
 func (l *Loader) failed(src *source, err error) ([]Loaded, []finding.Finding, error) {
+	l.compiled = nil // It may be damaged, or still in use.
 	f := finding.Finding{Severity: finding.Error, File: src.name, Message: err.Error()}
 	if stop := (*runawayError)(nil); errors.As(err, &stop) {
 		f.Code, f.Fix = CodeRunaway, "look for a recursion without an end, or an output without one"
@@ -165,8 +173,6 @@ func (l *Loader) failed(src *source, err error) ([]Loaded, []finding.Finding, er
 	} else {
 		return nil, nil, fmt.Errorf("load %s: %w", src.name, err)
 	}
-	// What the evaluation held may be damaged, or still in use.
-	*l = Loader{FS: l.FS, Dir: l.Dir, Limits: l.Limits}
 	return nil, []finding.Finding{f}, nil
 }
 
@@ -176,16 +182,26 @@ type result struct {
 	findings []finding.Finding
 }
 
-// compiled gives the schema, renewing its context when it has grown.
-func (l *Loader) compiled() (*schema, error) {
-	if l.schema != nil && l.schema.uses < l.Limits.withDefaults().Renew {
-		l.schema.uses++
-		return l.schema, nil
+// snapshot is a loader for one load, with the compiled parts in common.
+func (l *Loader) snapshot() *Loader {
+	if l.compiled == nil {
+		l.compiled = &compiled{}
 	}
-	s, err := newSchema(&l.embedded)
+	copied := *l
+	return &copied
+}
+
+// schema gives the compiled schema, renewing its context when it has grown.
+func (l *Loader) schema() (*schema, error) {
+	c := l.compiled
+	if c.current != nil && c.current.uses < l.Limits.withDefaults().Renew {
+		c.current.uses++
+		return c.current, nil
+	}
+	s, err := newSchema(&c.embedded)
 	if err != nil {
 		return nil, err
 	}
-	l.schema = s
+	c.current = s
 	return s, nil
 }

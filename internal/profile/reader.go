@@ -113,7 +113,7 @@ func (r *reader) selectNode(d *node) *node {
 
 // tree checks one tree and keeps the profile it makes.
 func (r *reader) tree(n *node, name string) error {
-	s, err := r.loader.compiled()
+	s, err := r.loader.schema()
 	if err != nil {
 		return err
 	}

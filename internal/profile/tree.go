@@ -43,7 +43,6 @@ type node struct {
 
 type field struct {
 	name  string
-	line  int
 	value *node
 }
 
@@ -52,7 +51,7 @@ func (n *node) clone() *node {
 	c := *n
 	c.fields = make([]field, len(n.fields))
 	for i, f := range n.fields {
-		c.fields[i] = field{f.name, f.line, f.value.clone()}
+		c.fields[i] = field{f.name, f.value.clone()}
 	}
 	c.items = make([]*node, len(n.items))
 	for i, e := range n.items {
@@ -64,8 +63,7 @@ func (n *node) clone() *node {
 // forget drops the lines of a tree whose text nobody wrote.
 func (n *node) forget() {
 	n.line = 0
-	for i, f := range n.fields {
-		n.fields[i].line = 0
+	for _, f := range n.fields {
 		f.value.forget()
 	}
 	for _, e := range n.items {
@@ -94,7 +92,7 @@ func (n *node) replace(p fieldPath, value *node) {
 	}
 	parent.fields = slices.DeleteFunc(parent.fields, func(f field) bool { return f.name == last.name })
 	if value != nil {
-		parent.fields = append(parent.fields, field{last.name, value.line, value})
+		parent.fields = append(parent.fields, field{last.name, value})
 	}
 }
 

@@ -78,7 +78,7 @@ func (i *imports) load(pos token.Pos, importPath string) *build.Instance {
 		if i.loose && dir == "schemas" {
 			return i.looseSchemas()
 		}
-		inst, err := i.loader.embedded.instance(dir)
+		inst, err := i.loader.compiled.embedded.instance(dir)
 		if err != nil {
 			return failed(pos, "module %s has no package %q", module, dir)
 		}

@@ -121,7 +121,7 @@ func (y *yamlReader) mapping(n *yaml.Node, p fieldPath, depth int) *node {
 		seen[k.Value] = k.Line
 		if value := y.node(v, p.field(k.Value), depth+1); value != nil {
 			value.line = k.Line
-			out.fields = append(out.fields, field{k.Value, k.Line, value})
+			out.fields = append(out.fields, field{k.Value, value})
 		}
 	}
 	for _, m := range merged {
