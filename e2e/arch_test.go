@@ -25,6 +25,8 @@ var order = map[string]int{
 	"internal/file":                0,
 	"internal/target":              0,
 	"internal/yamltext":            0,
+	"internal/spelling":            0,
+	"internal/golden":              1, // for tests
 	"internal/override":            1,
 	"internal/profile":             2,
 	"internal/estimate":            3,

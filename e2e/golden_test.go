@@ -3,10 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"flag"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubeseams/seams/internal/cli"
+	"github.com/kubeseams/seams/internal/file"
+	"github.com/kubeseams/seams/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite golden directories; the run still fails when one changed")
 
 var exampleNames = []string{"training-15k", "training-100k", "agents", "platform"}
 
@@ -42,7 +39,7 @@ func TestExamples(t *testing.T) {
 				if again := renderDir(t, args...); !maps.Equal(got, again) {
 					t.Errorf("a second render gives other bytes:\n%s", cmp.Diff(got, again))
 				}
-				compareGolden(t, filepath.Join("golden", example, target), got)
+				golden.Dir(t, filepath.Join("golden", example, target), asFiles(got))
 			})
 		}
 	}
@@ -96,52 +93,13 @@ func renderDir(t *testing.T, args ...string) map[string]string {
 	if code != 0 {
 		t.Fatalf("render %v: exit %d\n%s", args, code, stderr)
 	}
-	return readTree(t, dir)
+	return golden.Read(t, dir)
 }
 
-func readTree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	tree := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		tree[filepath.ToSlash(rel)] = string(data)
-		return err
-	})
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
+func asFiles(tree map[string]string) []file.File {
+	var files []file.File
+	for path, data := range tree {
+		files = append(files, file.File{Path: path, Data: []byte(data)})
 	}
-	return tree
-}
-
-func compareGolden(t *testing.T, dir string, got map[string]string) {
-	t.Helper()
-	want := readTree(t, dir)
-	diff := cmp.Diff(want, got)
-	if diff == "" {
-		return
-	}
-	if !*update {
-		t.Errorf("%s differs (- golden, + rendered); hack/update-golden.sh rewrites it:\n%s", dir, diff)
-		return
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	for path, data := range got {
-		file := filepath.Join(dir, filepath.FromSlash(path))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Errorf("%s rewritten; look at the change and run again without -update", dir)
+	return files
 }

@@ -12,6 +12,7 @@ import (
 	check "github.com/kubeseams/seams/internal/check/kops"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/golden"
 	"github.com/kubeseams/seams/internal/plan"
 	"github.com/kubeseams/seams/internal/target"
 )
@@ -80,7 +81,7 @@ func TestGolden(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			files, fs := render(t, c.plan)
 			files = append(files, file.File{Path: "findings.txt", Data: lines(fs)})
-			plantest.Golden(t, filepath.Join("testdata", c.name), files)
+			golden.Dir(t, filepath.Join("testdata", c.name), files)
 		})
 	}
 }

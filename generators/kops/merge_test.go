@@ -15,6 +15,7 @@ import (
 	check "github.com/kubeseams/seams/internal/check/kops"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/golden"
 	"github.com/kubeseams/seams/internal/plan"
 )
 
@@ -62,7 +63,7 @@ func TestMergeGolden(t *testing.T) {
 	for name, p := range map[string]*plan.Plan{"sharded": sharded(t), "more-apiservers": wide} {
 		t.Run(name, func(t *testing.T) {
 			merged, fs := merge(t, text, p)
-			plantest.Golden(t, filepath.Join("testdata", "merge-"+name), []file.File{
+			golden.Dir(t, filepath.Join("testdata", "merge-"+name), []file.File{
 				{Path: "cluster.yaml", Data: []byte(merged)}, {Path: "findings.txt", Data: lines(fs)},
 			})
 			for _, f := range check.Check(check.Input{Files: []file.File{{Path: "cluster.yaml", Data: []byte(merged)}}, Target: p.Target, FeatureFlags: "+APIServerNodes"}) {

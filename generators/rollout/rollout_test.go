@@ -14,6 +14,7 @@ import (
 	"github.com/kubeseams/seams/generators/staticpod"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/golden"
 	"github.com/kubeseams/seams/internal/plan"
 	"github.com/kubeseams/seams/internal/target"
 )
@@ -38,7 +39,7 @@ func TestGolden(t *testing.T) {
 				f := rollout.Render(c.Plan)
 				files = append(files, file.File{Path: c.Name + ".md", Data: f.Data})
 			}
-			plantest.Golden(t, filepath.Join("testdata", string(platform)), files)
+			golden.Dir(t, filepath.Join("testdata", string(platform)), files)
 		})
 	}
 }

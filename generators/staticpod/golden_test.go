@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubeseams/seams/generators/internal/plantest"
 	"github.com/kubeseams/seams/generators/staticpod"
+	"github.com/kubeseams/seams/internal/golden"
 	"github.com/kubeseams/seams/internal/target"
 )
 
@@ -17,7 +18,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plantest.Golden(t, filepath.Join("testdata", c.Name), files)
+			golden.Dir(t, filepath.Join("testdata", c.Name), files)
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/kubeseams/seams/internal/spelling"
 )
 
 // maxFieldDepth bounds the search for a field of a type; upstream's types may contain themselves.
@@ -44,7 +46,7 @@ func nearestName(name string, among []string) string {
 		if strings.EqualFold(candidate, name) {
 			return candidate
 		}
-		if d := distance(strings.ToLower(name), strings.ToLower(candidate)); d < bestDistance {
+		if d := spelling.Distance(strings.ToLower(name), strings.ToLower(candidate), bestDistance); d < bestDistance {
 			best, bestDistance = candidate, d
 		}
 	}
@@ -120,24 +122,4 @@ func fieldNamed(t reflect.Type, name string) (found reflect.Type) {
 		}
 	})
 	return found
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = min(diagonal, row[j], row[j+1]) + 1
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -108,7 +108,7 @@ func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subje
 	}
 	var problems []finding.Finding
 	in.several = len(in.files) > 1
-	for _, path := range in.files {
+	for i, path := range in.files {
 		options.Path = path
 		loaded, findings, err := loader.Load(ctx, options)
 		if err != nil {
@@ -120,7 +120,7 @@ func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subje
 		if err != nil {
 			return nil, err
 		}
-		if path == in.files[0] {
+		if i == 0 {
 			problems = append(problems, found...)
 		}
 		for _, l := range loaded {

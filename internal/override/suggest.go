@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubeseams/seams/internal/spelling"
 	"github.com/kubeseams/seams/internal/target"
 )
 
@@ -76,32 +77,9 @@ func routableNames(v target.Version) []string {
 func nearest(name string, among []string) string {
 	best, bestDistance := "", 3
 	for _, candidate := range among {
-		if d := distance(name, candidate, bestDistance); d < bestDistance {
+		if d := spelling.Distance(name, candidate, bestDistance); d < bestDistance {
 			best, bestDistance = candidate, d
 		}
 	}
 	return best
-}
-
-// distance is Levenshtein's, cut short once it cannot be below the limit.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = min(diagonal, row[j], row[j+1]) + 1
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -1,18 +1,15 @@
 package plan
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/kubeseams/seams/internal/golden"
 	"github.com/kubeseams/seams/internal/profile"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files; a test still fails when that changed one")
 
 // TestRolloutGolden keeps the steps for each platform, to be read.
 func TestRolloutGolden(t *testing.T) {
@@ -35,7 +32,7 @@ func TestRolloutGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _ := makePlan(t, c.p, c.rungs...)
-			golden(t, "rollout-"+name+".txt", write(p.Rollout))
+			golden.File(t, filepath.Join("testdata", "rollout-"+name+".txt"), write(p.Rollout))
 		})
 	}
 }
@@ -50,26 +47,6 @@ func write(steps []Step) string {
 		fmt.Fprintf(&b, "   check: %s\n   expect: %s\n   hazard: %s\n   undo: %s\n", s.Check, s.Expect, s.Hazard, s.Undo)
 	}
 	return b.String()
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	want, err := os.ReadFile(path)
-	if err == nil && string(want) == got {
-		return
-	}
-	if !*update {
-		t.Errorf("%s differs; -update rewrites it; got:\n%s", path, got)
-		return
-	}
-	if err := os.MkdirAll("testdata", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Errorf("%s was rewritten", path)
 }
 
 // order gives the places of the steps whose titles begin with each text.

@@ -2,7 +2,6 @@ package profile
 
 import (
 	"context"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden findings; the test still fails when it rewrote any")
+	"github.com/kubeseams/seams/internal/golden"
+)
 
 // TestErrors loads the bad inputs in testdata/errors and compares every
 // finding, one on a line, with the archive's file "want". The archive's comment
@@ -57,7 +56,7 @@ func TestErrors(t *testing.T) {
 				want = &a.Files[len(a.Files)-1]
 			}
 			t.Errorf("findings (-want +got):\n%s", cmp.Diff(string(want.Data), got))
-			if *update {
+			if golden.Update() {
 				want.Data = []byte(got)
 				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
 					t.Fatal(err)

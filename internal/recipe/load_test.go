@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,9 +11,8 @@ import (
 
 	"github.com/kubeseams/seams/internal/estimate"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files; a test still fails when that changed one")
 
 // withRungs loads the ladder with a directory of further rungs.
 func withRungs(t testing.TB, files map[string]string) (*Ladder, []finding.Finding) {
@@ -125,7 +123,7 @@ func TestBrokenRungs(t *testing.T) {
 		}
 	}
 	names := regexp.MustCompile(`use one of [A-Za-z0-9, ]+`)
-	golden(t, "broken.txt", names.ReplaceAllString(b.String(), "use one of the known "))
+	golden.File(t, filepath.Join("testdata", "broken.txt"), names.ReplaceAllString(b.String(), "use one of the known "))
 }
 
 // TestConflict pins a rung that contradicts the one chosen on another axis. The
@@ -150,30 +148,10 @@ func TestConflict(t *testing.T) {
 	for _, f := range findings {
 		b.WriteString(f.String() + "\n")
 	}
-	golden(t, "conflict.txt", b.String())
+	golden.File(t, filepath.Join("testdata", "conflict.txt"), b.String())
 	if len(findings) != 1 || findings[0].Code != "recipe-conflict" || findings[0].Severity != finding.Error {
 		t.Errorf("findings %v", findings)
 	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	want, err := os.ReadFile(path)
-	if err == nil && string(want) == got {
-		return
-	}
-	if !*update {
-		t.Errorf("%s differs; -update rewrites it; got:\n%s", path, got)
-		return
-	}
-	if err := os.MkdirAll("testdata", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Errorf("%s was rewritten", path)
 }
 
 func TestLoadFromDisk(t *testing.T) {

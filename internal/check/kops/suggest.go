@@ -9,6 +9,7 @@ import (
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/spelling"
 )
 
 // renamed maps names of the internal API, which "kops edit --set" takes and
@@ -126,6 +127,9 @@ func withoutIndices(path string) string {
 	return strings.Join(out, ".")
 }
 
+// maxName bounds the names for which a neighbour is sought; no field is longer.
+const maxName = 64
+
 // nearest is the field of the schema that the name was probably meant to be:
 // the same but for case, or a few letters away; "" when none is near.
 func nearest(name string, s *structural.Structural) string {
@@ -135,8 +139,11 @@ func nearest(name string, s *structural.Structural) string {
 	}
 	var candidates []candidate
 	for field := range s.Properties {
-		d := distance(strings.ToLower(name), strings.ToLower(field))
-		if d <= max(1, min(len(name), len(field))/4) {
+		if len(name) > maxName || len(field) > maxName {
+			continue
+		}
+		near := max(1, min(len(name), len(field))/4)
+		if d := spelling.Distance(strings.ToLower(name), strings.ToLower(field), near+1); d <= near {
 			candidates = append(candidates, candidate{field, d})
 		}
 	}
@@ -146,28 +153,4 @@ func nearest(name string, s *structural.Structural) string {
 	return slices.MinFunc(candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.field, b.field))
 	}).field
-}
-
-// distance counts the letters to add, drop or change to make b of a; names
-// longer than any field count as far away.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			next := diagonal
-			if a[i-1] != b[j-1] {
-				next = 1 + min(diagonal, row[j], row[j-1])
-			}
-			diagonal, row[j] = row[j], next
-		}
-	}
-	return row[len(b)]
 }
