@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,7 +91,9 @@ func (in *inputFlags) each(ctx context.Context, streams Streams, use func(*subje
 	return nil
 }
 
-// walk is each without the printing: it returns what is wrong with the files.
+// walk is each without the printing: it returns what is wrong with the files
+// and the ladder. What is only doubtful there each subject has, too: its own
+// file's, and the first one the ladder's.
 func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subject) error) ([]finding.Finding, error) {
 	if len(in.files) == 0 {
 		return nil, errors.New("no profile given: pass -f FILE, or -f - for standard input")
@@ -106,7 +109,7 @@ func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subje
 	if err != nil {
 		return nil, err
 	}
-	var problems []finding.Finding
+	var problems, doubts []finding.Finding
 	in.several = len(in.files) > 1
 	for i, path := range in.files {
 		options.Path = path
@@ -121,12 +124,14 @@ func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subje
 			return nil, err
 		}
 		if i == 0 {
-			problems = append(problems, found...)
+			problems, doubts = append(problems, found...), found
 		}
 		for _, l := range loaded {
 			if finding.AtLeast(problems, finding.Error) {
 				break
 			}
+			l.Findings = slices.Concat(doubts, l.Findings)
+			doubts = nil
 			s, err := in.choose(ladder, l)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", displayPath(l.Source), err)
@@ -158,7 +163,10 @@ func startLadder(o recipe.Options) func() (*recipe.Ladder, []finding.Finding, er
 }
 
 func (in *inputFlags) profileOptions(streams Streams) (profile.Options, error) {
-	o := profile.Options{Stdin: streams.In, Format: profile.Format(in.format), Select: in.pick, JPath: in.jpath}
+	o := profile.Options{
+		Override: profile.Override{Platform: in.platform, Kubernetes: in.kubernetes, KopsVersion: in.kopsVersion, Cloud: in.cloud},
+		Stdin:    streams.In, Format: profile.Format(in.format), Select: in.pick, JPath: in.jpath,
+	}
 	for _, v := range []struct {
 		flag string
 		from []string
@@ -184,12 +192,11 @@ func (in *inputFlags) profileOptions(streams Streams) (profile.Options, error) {
 // choose estimates one profile and selects its recipe.
 func (in *inputFlags) choose(ladder *recipe.Ladder, l profile.Loaded) (*subject, error) {
 	p := l.Profile
-	lowered := in.override(p)
 	t, err := p.Target()
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{profile: p, digest: l.Digest, source: l.Source, target: t, findings: lowered}
+	s := &subject{profile: p, digest: l.Digest, source: l.Source, target: t, findings: slices.Clone(l.Findings)}
 	s.estimate = estimate.Compute(p, estimate.Stock(p))
 	s.findings = append(s.findings, s.estimate.Findings...)
 	r, findings, err := ladder.Select(p, t, recipe.SelectOptions{Rungs: in.rungs})
@@ -199,54 +206,6 @@ func (in *inputFlags) choose(ladder *recipe.Ladder, l profile.Loaded) (*subject,
 	s.recipe = r
 	s.findings = append(s.findings, findings...)
 	return s, nil
-}
-
-// override puts the versions and platform of the command line in place of the
-// profile's, and says so where one of them brings another with it.
-func (in *inputFlags) override(p *profile.Profile) []finding.Finding {
-	if in.platform != "" {
-		p.Platform.Kind = in.platform
-	}
-	if in.kubernetes != "" {
-		p.Kubernetes = in.kubernetes
-	}
-	if p.Platform.Kind != "kops" {
-		p.Platform.Kops = nil
-		return nil
-	}
-	if p.Platform.Kops == nil {
-		p.Platform.Kops = &profile.Kops{Version: "1.36.2", Cloud: "aws"}
-	}
-	if in.kopsVersion != "" {
-		p.Platform.Kops.Version = in.kopsVersion
-	}
-	if in.cloud != "" {
-		p.Platform.Kops.Cloud = in.cloud
-	}
-	if in.platform == "" || in.kubernetes != "" {
-		return nil
-	}
-	return lowerKubernetes(p)
-}
-
-// lowerKubernetes takes a profile that was not written for kOps to the newest
-// minor that the kOps version installs: kOps installs none newer than itself.
-func lowerKubernetes(p *profile.Profile) []finding.Finding {
-	kubernetes, err := target.ParseVersion(p.Kubernetes)
-	if err != nil {
-		return nil // Target tells it
-	}
-	kops, err := target.ParseVersion(p.Platform.Kops.Version)
-	if err != nil || kubernetes.Minor <= kops.Minor {
-		return nil
-	}
-	was := p.Kubernetes
-	p.Kubernetes = kops.Line()
-	return []finding.Finding{{
-		Code: "kubernetes-lowered-for-kops", Severity: finding.Info, Path: "kubernetes",
-		Message: fmt.Sprintf("rendered for Kubernetes %s and not %s: kOps %s installs nothing newer", p.Kubernetes, was, kops),
-		Fix:     "give the version with --kubernetes, or a newer kOps with --kops-version",
-	}}
 }
 
 func completeRungs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

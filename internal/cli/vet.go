@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -68,6 +69,7 @@ func runVet(ctx context.Context, streams Streams, in *inputFlags, output outputF
 		all = append(all, problems...)
 	}
 	finding.Sort(all)
+	all = slices.CompactFunc(all, func(a, b finding.Finding) bool { return a == b })
 	if !output.isText() {
 		if err := output.write(streams.Out, all); err != nil {
 			return err

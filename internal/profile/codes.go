@@ -50,6 +50,8 @@ const (
 	CodeKopsUnused = "kops-settings-unused"
 	// CodeKopsVersion is a kOps version that cannot be read.
 	CodeKopsVersion = "kops-version-bad"
+	// CodeKubernetesLowered is a profile taken to the kOps release's own minor.
+	CodeKubernetesLowered = "kubernetes-lowered-for-kops"
 	// CodeKopsTooOld is a kOps release that does not know the Kubernetes minor yet.
 	CodeKopsTooOld = "kops-older-than-kubernetes"
 	// CodeKopsTooNew is a kOps release that has dropped the Kubernetes minor.

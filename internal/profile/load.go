@@ -42,6 +42,9 @@ type Options struct {
 	ExtVars, ExtCode, TLAVars, TLACode map[string]string
 	// JPath lists directories that Jsonnet may import from, besides the file's own.
 	JPath []string
+	// Override replaces versions and platform after the schema's defaults and
+	// before Validate.
+	Override Override
 
 	// library holds further importable files by name; see Evaluate.
 	library map[string]string
@@ -51,11 +54,14 @@ type Options struct {
 type Loaded struct {
 	Profile *Profile
 	// Digest is "sha256:…" over the profile as JSON with its defaults filled in,
-	// so it is the same for the same profile in any format.
+	// so it is the same for the same profile in any format. It is taken before
+	// Override: what is rendered names its versions and platform itself.
 	Digest string
 	// Source is the file, with the document or field where it holds several:
 	// "fleet.yaml (document 2)", "examples (agents)".
 	Source string
+	// Findings is what Validate says about the profile; Load's findings have them too.
+	Findings []finding.Finding
 }
 
 // Limits bound what a file may cost. The zero value of a field means the default.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"cuelang.org/go/cue"
@@ -136,23 +137,27 @@ func (r *reader) keep(p *Profile, name string, place func(fieldPath) (string, in
 	if err != nil {
 		return err
 	}
-	r.loaded = append(r.loaded, Loaded{p, digest, name})
+	before := len(r.findings)
 	r.validate(p, place, nil)
+	r.loaded = append(r.loaded, Loaded{p, digest, name, slices.Clone(r.findings[before:])})
 	return nil
 }
 
 // validate adds Validate's findings with the places of the fields they are
 // about; those about a place in skip are left out.
 func (r *reader) validate(p *Profile, place func(fieldPath) (string, int), skip []fieldPath) {
+	lowered := r.options.Override.apply(p)
 next:
-	for _, f := range Validate(p) {
+	for _, f := range append(lowered, Validate(p)...) {
 		at := parsePath(f.Path)
 		for _, s := range skip {
 			if at.within(s) || s.within(at) {
 				continue next
 			}
 		}
-		f.File, f.Line = place(at)
+		if f.File, f.Line = place(at); r.options.Override.flagOf(f.Path) != "" {
+			f.File, f.Line = r.options.Override.flagOf(f.Path), 0
+		}
 		r.findings = append(r.findings, f)
 	}
 }

@@ -2,6 +2,8 @@ package profile
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/target"
@@ -49,6 +51,9 @@ func (v *validator) add(s finding.Severity, code, path, msg, fix, ref string) {
 	v.found = append(v.found, finding.Finding{Code: code, Severity: s, Path: path, Message: msg, Fix: fix, Ref: ref})
 }
 
+// clouds are those of #KopsPlatform.
+var clouds = []string{"aws", "gce", "azure", "digitalocean", "hetzner", "openstack", "scaleway"}
+
 // versions checks that the Kubernetes version is known and, on kOps, that the
 // kOps release installs it.
 func (v *validator) versions() {
@@ -59,7 +64,16 @@ func (v *validator) versions() {
 	if err != nil {
 		v.err(CodeKubernetesUnsupported, "kubernetes", err.Error(), "", "")
 	}
+	// The schema refuses these in a file; an Override or a profile built in Go
+	// has not met it.
+	if !slices.Contains(target.Platforms, target.Platform(v.Platform.Kind)) {
+		v.err(CodeNotOneOf, "platform.kind", fmt.Sprintf("want kubeadm, kops, kind or staticpod; got %q", v.Platform.Kind), "", "")
+		return
+	}
 	k := v.Platform.Kops
+	if k != nil && k.Cloud != "" && !slices.Contains(clouds, k.Cloud) {
+		v.err(CodeNotOneOf, "platform.kops.cloud", fmt.Sprintf("want one of %s; got %q", strings.Join(clouds, ", "), k.Cloud), "", "")
+	}
 	switch {
 	case v.Platform.Kind != string(target.Kops):
 		if k != nil {
