@@ -23,17 +23,22 @@ func explainText(s Streams, x *explanation, figures bool) {
 	section(s, "Why not just add an apiserver")
 	paragraph(w, apiserverText(x))
 	section(s, "What to do")
+	first, others := firstAdvice(x)
+	if first != nil {
+		paragraph(w, "First: "+first.Message+". Fix: "+first.Fix+". See "+first.Ref+".")
+		fmt.Fprintln(w)
+	}
 	adviceTable(s, x)
 	for _, c := range x.Recipe.Choices {
-		choiceText(s, c, requirements(x.Findings))
+		choiceText(s, c, requirements(x.Findings), first != nil)
 	}
 	section(s, "What each change alone would do to the present layout")
 	whatIfTable(s, x)
 	section(s, "On what evidence")
 	evidenceText(s, x.Recipe)
-	if len(x.Findings) > 0 {
+	if len(others) > 0 {
 		section(s, "Also")
-		for _, f := range x.Findings {
+		for _, f := range others {
 			findingParagraph(s, f)
 		}
 	}
@@ -43,11 +48,36 @@ func explainText(s Streams, x *explanation, figures bool) {
 	}
 }
 
+// noRung lists the kinds of trouble that no layout mends: the finding that says
+// what does, and what the headline calls it.
+var noRung = map[string]struct{ code, headline string }{
+	"slow-disk":          {"slow-disk-first", "the disk comes first"},
+	"runaway-controller": {"runaway-controller-first", "a looping controller comes first"},
+	"dataplane":          {"kubelet-bound", "the machines are the limit, not the control plane"},
+	"crd-schemas":        {"crd-schemas-fewer", ""},
+	"list-burst":         {"list-burst-object-size", ""},
+}
+
+// firstAdvice takes out of the findings the one that comes before any rung.
+func firstAdvice(x *explanation) (first *finding.Finding, others []finding.Finding) {
+	for i, f := range x.Findings {
+		if first == nil && f.Code == noRung[x.Estimate.Class].code {
+			first = &x.Findings[i]
+			continue
+		}
+		others = append(others, f)
+	}
+	return first, others
+}
+
 func headline(s Streams, x *explanation) {
 	p, e := x.Profile, x.Estimate
 	verdict := string(e.Binding) + "-bound"
 	if v := bindingPressure(e).High; v < 0.6 {
 		verdict = "comfortable; " + string(e.Binding) + " is the nearest axis"
+	}
+	if trouble := noRung[e.Class]; trouble.headline != "" {
+		verdict = trouble.headline + "; " + string(e.Binding) + " is the nearest axis"
 	}
 	fmt.Fprintf(s.Out, "%s: %s\n", paint(s, bold, p.Name), paint(s, bold, verdict))
 	nodes := count(float64(p.Nodes.Count)) + " nodes"
@@ -161,10 +191,15 @@ func statusColour(status recipe.Status) colour {
 }
 
 // choiceText explains one axis' rung: what it is, why not a lower one, what its evidence does not cover.
-func choiceText(s Streams, c recipe.Choice, blocked []finding.Finding) {
+// After advice that comes first a load may well be another.
+func choiceText(s Streams, c recipe.Choice, blocked []finding.Finding, first bool) {
 	if c.PastLadder {
+		way := wayOut(c.Axis, blocked)
+		if first {
+			way = "do first what stands first above, then " + way
+		}
 		fmt.Fprintf(s.Out, "\n  %s: %s\n", paint(s, red, "past the ladder"),
-			"no rung that anybody has built carries this "+string(c.Axis)+" load here; "+wayOut(c.Axis, blocked)+".")
+			"no rung that anybody has built carries this "+string(c.Axis)+" load here; "+way+".")
 	}
 	if c.Rung.Order > 0 || c.PastLadder {
 		fmt.Fprintln(s.Out)

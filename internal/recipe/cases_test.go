@@ -68,6 +68,7 @@ func TestCases(t *testing.T) {
 		"47d-restart-headroom":       {rungs: "node/ci-5k churn/stock state/stock"},
 		"48a-past-ladder":            {rungs: "node/ci-5k churn/per-crd-storage state/stock", past: estimate.Churn, moved: "agents.x-k8s.io"},
 		"48b-ordinary-claims":        {rungs: stock},
+		"48b-node-wall":              {rungs: stock},
 		"48d-slow-disk":              {rungs: stock},
 	} {
 		t.Run(id, func(t *testing.T) {
