@@ -24,7 +24,7 @@ func Generate(p *plan.Plan) ([]file.File, []finding.Finding, error) {
 		return nil, nil, fmt.Errorf("kOps has no cloud %q: want one of %s", p.Target.Cloud, strings.Join(slices.Sorted(maps.Keys(clouds)), ", "))
 	}
 	w, fs := wants(p)
-	s := skeleton{plan: p, wanted: w, cloud: c, name: clusterName(p)}
+	s := skeleton{plan: p, wanted: w, cloud: c, name: p.KopsClusterName()}
 	fs = append(fs, s.remarks()...)
 	data, err := generators.Objects(s.objects()...)
 	if err != nil {
@@ -39,15 +39,6 @@ func Generate(p *plan.Plan) ([]file.File, []finding.Finding, error) {
 	}
 	finding.Sort(fs)
 	return files, fs, nil
-}
-
-// clusterName is the plan's name as kOps wants it, a DNS name of several
-// labels: .k8s.local is kOps' own suffix for clusters without a DNS zone.
-func clusterName(p *plan.Plan) string {
-	if strings.Contains(p.Name, ".") {
-		return p.Name
-	}
-	return p.Name + ".k8s.local"
 }
 
 // skeleton is a new cluster on its way to documents.

@@ -87,7 +87,7 @@ func readStream(existing []byte, p *plan.Plan) (*stream, error) {
 				return nil, fmt.Errorf("line %d: the Cluster is of %s, and kOps stores and writes v1alpha2", text.Line, version)
 			}
 			clusters = append(clusters, d.name())
-			if s.cluster < 0 || d.name() == p.Name || d.name() == clusterName(p) {
+			if s.cluster < 0 || d.name() == p.Name || d.name() == p.KopsClusterName() {
 				s.cluster = len(s.documents)
 			}
 		}
@@ -96,7 +96,7 @@ func readStream(existing []byte, p *plan.Plan) (*stream, error) {
 	switch {
 	case s.cluster < 0:
 		return nil, fmt.Errorf("there is no Cluster of kops.k8s.io among the documents")
-	case len(clusters) > 1 && s.documents[s.cluster].name() != p.Name && s.documents[s.cluster].name() != clusterName(p):
+	case len(clusters) > 1 && s.documents[s.cluster].name() != p.Name && s.documents[s.cluster].name() != p.KopsClusterName():
 		return nil, fmt.Errorf("there are several Clusters (%s), and none is named %s as the plan is", strings.Join(clusters, ", "), p.Name)
 	}
 	return s, nil

@@ -56,14 +56,36 @@ func exit(code int) error { return &exitError{code: code} }
 
 // Main runs the program as args say and returns its exit code.
 func Main(ctx context.Context, streams Streams, args []string) int {
-	cmd := NewRootCmd(streams, "seams")
-	return run(ctx, cmd, streams, args)
+	return PluginMain(ctx, streams, "seams", args)
 }
 
 // PluginMain runs the program under another tool's name for it, so that help
 // and examples show what the user typed ("kubectl seams").
 func PluginMain(ctx context.Context, streams Streams, name string, args []string) int {
-	return run(ctx, NewRootCmd(streams, name), streams, args)
+	out := &checkedWriter{w: streams.Out}
+	streams.Out = out
+	code := run(ctx, NewRootCmd(streams, name), streams, args)
+	if out.err != nil && code != exitFailure {
+		fmt.Fprintf(streams.Err, "%s: write the output: %v\n", strings.Fields(name)[0], out.err)
+		return exitFailure
+	}
+	return code
+}
+
+// checkedWriter keeps the first error of a writer, so that a product that was
+// cut off, on a full disk say, is never taken for a whole one.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, err := c.w.Write(p)
+	c.err = err
+	return n, err
 }
 
 func run(ctx context.Context, cmd *cobra.Command, streams Streams, args []string) int {

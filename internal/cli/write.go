@@ -45,6 +45,9 @@ func withHeader(f file.File, header []string) file.File {
 	return f
 }
 
+// stagePrefix begins the name of a stage's directory.
+const stagePrefix = ".seams-"
+
 // stage collects files beside their place, in a directory of its own below
 // the output, until commit moves them all; without a commit nothing changes.
 type stage struct {
@@ -60,7 +63,7 @@ func newStage(dir string, force bool) (*stage, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the output directory: %w", err)
 	}
-	tmp, err := os.MkdirTemp(dir, ".seams-")
+	tmp, err := os.MkdirTemp(dir, stagePrefix)
 	if err != nil {
 		return nil, fmt.Errorf("write to the output directory: %w", err)
 	}
@@ -164,7 +167,10 @@ func staleFiles(dir string, paths []string) []string {
 	}
 	var stale []string
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		switch {
+		case err == nil && d.IsDir() && strings.HasPrefix(d.Name(), stagePrefix):
+			return fs.SkipDir // holds what this render replaced
+		case err != nil || d.IsDir():
 			return nil
 		}
 		rel, err := filepath.Rel(dir, path)

@@ -110,7 +110,7 @@ func (m *maker) rolloutKind() {
 
 // rolloutKops is the order for kOps, which replaces whole instances.
 func (m *maker) rolloutKops() {
-	name := m.plan.Name
+	name := m.plan.KopsClusterName()
 	m.step(Step{
 		Title:    "Save the present specification",
 		Why:      "It is the way back. etcd-manager backs the etcds up by itself; see that a fresh one is there.",
@@ -171,8 +171,8 @@ func (m *maker) stepKopsTogether(leases Store) {
 		Title: "Replace all control-plane instances together, in a maintenance window",
 		Why: fmt.Sprintf("Rolled one by one, apiservers with and without the etcd %s would disagree for many minutes: every Lease exists twice, two leaders can hold one election, and half of the nodes look dead after %d s. "+
 			"kOps has no gentler way for a cluster that is there; a new cluster is created with it and needs none of this.", leases.Name, m.profile.Nodes.MonitorGraceSeconds),
-		Commands: []string{"kops rolling-update cluster --name " + m.plan.Name + " --instance-group-roles=control-plane --cloudonly --control-plane-interval=1s --force --yes"},
-		Check:    "kops validate cluster --name " + m.plan.Name + " --wait 20m && kubectl get leases -n kube-node-lease --no-headers | wc -l",
+		Commands: []string{"kops rolling-update cluster --name " + m.plan.KopsClusterName() + " --instance-group-roles=control-plane --cloudonly --control-plane-interval=1s --force --yes"},
+		Check:    "kops validate cluster --name " + m.plan.KopsClusterName() + " --wait 20m && kubectl get leases -n kube-node-lease --no-headers | wc -l",
 		Expect:   fmt.Sprintf("the cluster is ready, with %d node leases", m.profile.Nodes.Count),
 		Hazard:   "The API is away for several minutes, until the volumes of the etcds are mounted again; pods go on. If an old instance is still alive when the first new one serves, the two disagree: see in the cloud's console that all old ones are gone.",
 		Undo:     "Replace the specification with before-seams.yaml and roll together in the same way.",

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"github.com/kubeseams/seams/internal/profile"
 	"github.com/kubeseams/seams/internal/target"
 )
@@ -32,6 +34,15 @@ type Plan struct {
 	Scheduler        Scheduler         `json:"scheduler"`
 	PKI              []Certificate     `json:"pki"`
 	Rollout          []Step            `json:"rollout"`
+}
+
+// KopsClusterName is the plan's name as kOps wants it, a DNS name of several
+// labels: .k8s.local is kOps' own suffix for clusters without a DNS zone.
+func (p *Plan) KopsClusterName() string {
+	if strings.Contains(p.Name, ".") {
+		return p.Name
+	}
+	return p.Name + ".k8s.local"
 }
 
 // Store is one etcd cluster.
