@@ -44,9 +44,15 @@ var order = map[string]int{
 	"internal/overlay":             11,
 	"internal/check/kops":          2,
 	"internal/check":               3,
-	"internal/cli":                 12,
-	"cmd/seams":                    13,
-	"plugins/kubectl-seams":        13,
+	"internal/binaries":            1,
+	"internal/pki":                 6,
+	"internal/scrape":              1,
+	"internal/prove/rig":           11,
+	"internal/prove/load":          11,
+	"internal/prove":               12,
+	"internal/cli":                 13,
+	"cmd/seams":                    14,
+	"plugins/kubectl-seams":        14,
 }
 
 // never lists imports that the order alone would allow.

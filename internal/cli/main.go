@@ -64,12 +64,12 @@ func Main(ctx context.Context, streams Streams, args []string) int {
 func PluginMain(ctx context.Context, streams Streams, name string, args []string) int {
 	out := &checkedWriter{w: streams.Out}
 	streams.Out = out
-	code := run(ctx, NewRootCmd(streams, name), streams, args)
-	if out.err != nil && code != exitFailure {
+	status := run(ctx, NewRootCmd(streams, name), streams, args)
+	if out.err != nil && status != exitFailure {
 		fmt.Fprintf(streams.Err, "%s: write the output: %v\n", strings.Fields(name)[0], out.err)
 		return exitFailure
 	}
-	return code
+	return status
 }
 
 // checkedWriter keeps the first error of a writer, so that a product that was
