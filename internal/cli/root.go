@@ -43,6 +43,7 @@ failure, 3 past the ladder (only a rung that nobody has built is left).`,
 		newExplainCmd(streams, name),
 		newRenderCmd(streams, name),
 		newLadderCmd(streams, name),
+		newProveCmd(streams, name),
 		newVetCmd(streams, name),
 		newVersionCmd(streams, name),
 	)

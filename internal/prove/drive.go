@@ -1,0 +1,94 @@
+package prove
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubeseams/seams/internal/prove/load"
+)
+
+// sessionStatusWrites and sessionCycles make a session of nine writes: created,
+// suspended, resumed and destroyed, with a status write after each but the last
+// and a second one while it runs.
+const (
+	sessionStatusWrites = 2
+	sessionCycles       = 1
+	// podStatusWrites is the low end of what a kubelet makes (2 to 5).
+	podStatusWrites = 2
+	// shardBytes of an object that shards watch, when the proof names no size.
+	shardBytes = 1000
+	// listEvery is how often a proof about resident objects lists them all.
+	listEvery = 2 * time.Second
+	// objectSeconds is how long such a proof looks at the objects lying there.
+	objectSeconds = 20
+)
+
+// duration is how long the steady load is measured.
+func (d Demand) duration() time.Duration {
+	if d.Seconds == 0 {
+		return objectSeconds * time.Second
+	}
+	return time.Duration(d.Seconds) * time.Second
+}
+
+// loads are the loads of a demand. Nodes talk to the apiservers of their tier,
+// and everybody else to main's. With probe, a trickle of core calls feels what
+// the rest does; it writes, so an idle cluster is measured without it.
+func (d Demand) loads(main, nodes []*rest.Config, probe bool, progress func(load.Progress)) ([]load.Load, error) {
+	driver, err := load.NewDriver(load.Options{Servers: main, Seed: seed, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	loads, err := d.demanded(driver, nodes, progress)
+	if err == nil && probe {
+		loads = append(loads, &load.Probe{Driver: driver})
+	}
+	return loads, err
+}
+
+func (d Demand) demanded(driver *load.Driver, nodes []*rest.Config, progress func(load.Progress)) ([]load.Load, error) {
+	switch d.Kind {
+	case KindNodes:
+		through, err := load.NewDriver(load.Options{Servers: nodes, Seed: seed, Progress: progress})
+		if err != nil {
+			return nil, err
+		}
+		hollow := &load.Nodes{Driver: through, Count: d.Nodes}
+		loads := []load.Load{hollow}
+		if d.PodsPerSecond > 0 {
+			loads = append(loads, &load.Pods{Driver: driver, PerSecond: d.PodsPerSecond, StatusWrites: podStatusWrites, Nodes: hollow.Names()})
+		}
+		return loads, nil
+	case KindCustomWrites:
+		storm := &load.Churn{Driver: driver, Groups: d.groups(), Bytes: d.ObjectBytes, Cycles: sessionCycles, StatusWrites: sessionStatusWrites}
+		storm.AtWrites(d.WritesPerSecond)
+		return []load.Load{storm}, nil
+	case KindEvents:
+		return []load.Load{&load.Events{Driver: driver, PerSecond: d.EventsPerSecond}}, nil
+	case KindLeaderElections:
+		return []load.Load{&load.Elections{Driver: driver, Count: d.Elections}}, nil
+	case KindObjects:
+		return []load.Load{&load.Objects{
+			Driver: driver, Groups: d.groups(), ListEvery: listEvery,
+			Custom: load.Set{Count: d.Objects / d.Groups, Bytes: d.ObjectBytes},
+			Roles:  load.Set{Count: (d.RBACObjects + 1) / 2}, RoleBindings: load.Set{Count: d.RBACObjects / 2},
+		}}, nil
+	case KindShards:
+		return d.sharded(driver), nil
+	}
+	return nil, fmt.Errorf("no load of kind %q", d.Kind)
+}
+
+// sharded is objects that change, and watches that each take one part of them.
+func (d Demand) sharded(driver *load.Driver) []load.Load {
+	group := d.groups()[:1]
+	objects := &load.Objects{
+		Driver: driver, Groups: group, UpdatesPerSecond: d.WritesPerSecond,
+		Custom: load.Set{Count: d.Objects, Bytes: max(d.ObjectBytes, shardBytes)},
+	}
+	return []load.Load{objects, &load.Watchers{
+		Driver: driver, Path: load.Dormants(group[0]).Path(), Count: 1, Shards: d.Shards,
+	}}
+}

@@ -1,0 +1,199 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubeseams/seams/internal/prove/rig"
+	"github.com/kubeseams/seams/internal/scrape"
+)
+
+// observer reads the metrics of the stores and the apiservers of a rig.
+type observer struct {
+	watched []*watched
+}
+
+// watched is one process under observation.
+type watched struct {
+	process *rig.Process
+	source  *scrape.Source
+	// base is after start, before any load, with garbage collected; apiservers
+	// only.
+	base, before, after, settled *scrape.Snapshot
+}
+
+// prefix begins the names of a process' figures: "store.main",
+// "apiserver.nodes".
+func (w *watched) prefix() string {
+	if w.process.Store != "" {
+		return "store." + w.process.Store
+	}
+	return "apiserver." + tierOf(w.process)
+}
+
+// tierOf names the tier of an apiserver's process: "main", or the NAME of
+// kube-apiserver-NAME.
+func tierOf(p *rig.Process) string {
+	pod, _, _ := strings.Cut(p.Name, "@")
+	if name, ok := strings.CutPrefix(pod, "kube-apiserver-"); ok {
+		return name
+	}
+	return "main"
+}
+
+func newObserver(r *rig.Rig) (*observer, error) {
+	o := &observer{}
+	for _, p := range r.Processes() {
+		if p.MetricsURL == "" || p.Store == "" && p.Component != "kube-apiserver" {
+			continue
+		}
+		source, err := scrape.NewSource(p.Name, strings.TrimSuffix(p.MetricsURL, "/metrics"), r.Config(p.Name))
+		if err != nil {
+			return nil, err
+		}
+		o.watched = append(o.watched, &watched{process: p, source: source})
+	}
+	return o, nil
+}
+
+// collect has every apiserver collect its garbage and keeps what it holds then.
+func (o *observer) collect(ctx context.Context, keep func(*watched, *scrape.Snapshot)) error {
+	for _, w := range o.watched {
+		if w.process.Store != "" {
+			continue
+		}
+		s, err := w.source.HeapAfterGC(ctx)
+		if err != nil {
+			return err
+		}
+		keep(w, s)
+	}
+	return nil
+}
+
+// look reads everything once.
+func (o *observer) look(ctx context.Context, keep func(*watched, *scrape.Snapshot)) error {
+	for _, w := range o.watched {
+		s, err := w.source.Scrape(ctx)
+		if err != nil {
+			return err
+		}
+		keep(w, s)
+	}
+	return nil
+}
+
+// rates add up over the processes of a tier; of everything else the largest
+// process counts. The members of a store all do the same work.
+func addsUp(w *watched, f scrape.Figure) bool {
+	return w.process.Store == "" && (f.Unit == scrape.PerSecond || f.Unit == scrape.BytesPerSecond || f.Unit == scrape.Cores)
+}
+
+// figures are those of all stores and tiers, and remarks about processes that
+// are not the ones that the run began with.
+func (o *observer) figures() (all []scrape.Figure, remarks []string, err error) {
+	byName := map[string]scrape.Figure{}
+	for _, w := range o.watched {
+		d, err := scrape.Between(w.before, w.after)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", w.process.Name, err)
+		}
+		if d.Restarted != "" {
+			remarks = append(remarks, w.process.Name+" restarted during the run: "+d.Restarted)
+		}
+		for _, f := range w.own(d) {
+			f.Name = w.prefix() + "." + f.Name
+			if seen, ok := byName[f.Name]; ok && addsUp(w, f) {
+				f.Value += seen.Value
+			} else if ok {
+				f.Value = max(f.Value, seen.Value)
+			}
+			byName[f.Name] = f
+		}
+	}
+	for _, f := range byName {
+		all = append(all, f)
+	}
+	if copies, ok := o.copies(); ok {
+		all = append(all, scrape.Figure{Name: "resident-copies", Value: copies})
+	}
+	slices.SortFunc(all, func(a, b scrape.Figure) int { return strings.Compare(a.Name, b.Name) })
+	return all, remarks, nil
+}
+
+// own are the figures of one process. An apiserver's heap is what lives after
+// garbage was collected, and its added heap what the load made live.
+func (w *watched) own(d *scrape.Delta) []scrape.Figure {
+	if w.process.Store != "" {
+		return scrape.Etcd(d)
+	}
+	fs := slices.DeleteFunc(scrape.APIServer(d), func(f scrape.Figure) bool { return f.Name == "heap-bytes" })
+	if heap, ok := heapOf(w.settled); ok {
+		fs = append(fs, scrape.Figure{Name: "heap-bytes", Value: heap, Unit: scrape.Bytes})
+	}
+	if added, ok := w.added(); ok {
+		fs = append(fs, scrape.Figure{Name: "added-heap-bytes", Value: added, Unit: scrape.Bytes})
+	}
+	return fs
+}
+
+func (w *watched) added() (float64, bool) {
+	base, okBase := heapOf(w.base)
+	heap, ok := heapOf(w.settled)
+	return heap - base, ok && okBase
+}
+
+func heapOf(s *scrape.Snapshot) (float64, bool) {
+	if s == nil {
+		return 0, false
+	}
+	f, ok := scrape.Find(scrape.Memory(s), "heap-bytes")
+	return f.Value, ok
+}
+
+// copies is how many times over the apiservers of main hold what the load made
+// live: what all of them hold over what the largest does.
+func (o *observer) copies() (float64, bool) {
+	var total, most float64
+	for _, w := range o.watched {
+		if w.prefix() != "apiserver.main" {
+			continue
+		}
+		added, ok := w.added()
+		if !ok {
+			return 0, false
+		}
+		total, most = total+added, max(most, added)
+	}
+	return total / most, most > 0
+}
+
+// tidy sorts figures, keeps the first of each name, since loads share what they
+// say about their driver, and writes six significant digits: more is noise.
+func tidy(figures []scrape.Figure) []scrape.Figure {
+	scrape.SortFigures(figures)
+	figures = slices.CompactFunc(figures, func(a, b scrape.Figure) bool { return a.Name == b.Name })
+	for i, f := range figures {
+		// FormatFloat and ParseFloat are each other's inverse.
+		figures[i].Value, _ = strconv.ParseFloat(strconv.FormatFloat(f.Value, 'g', 6, 64), 64)
+	}
+	return figures
+}
+
+// changesOf lists what the rig changed in what was rendered, each once.
+func changesOf(r *rig.Rig) []string {
+	var all []string
+	for _, p := range r.Processes() {
+		for _, c := range p.Changes {
+			text := c.What + " of " + p.Component + ": " + c.Why
+			if !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}

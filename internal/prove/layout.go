@@ -1,0 +1,187 @@
+package prove
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/kubeseams/seams/generators/staticpod"
+	"github.com/kubeseams/seams/internal/check"
+	"github.com/kubeseams/seams/internal/estimate"
+	"github.com/kubeseams/seams/internal/file"
+	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/plan"
+	"github.com/kubeseams/seams/internal/profile"
+	"github.com/kubeseams/seams/internal/prove/load"
+	"github.com/kubeseams/seams/internal/recipe"
+	"github.com/kubeseams/seams/internal/target"
+)
+
+// groups names the groups of custom resources that a load writes.
+func (d Demand) groups() []string {
+	names := make([]string, d.Groups)
+	for i := range names {
+		names[i] = fmt.Sprintf("g%d.prove.seams.dev", i)
+	}
+	return names
+}
+
+// Layout is a recipe on the load of a proof, rendered.
+type Layout struct {
+	// Rungs are what it came from, and Digest identifies them with their settings.
+	Rungs  []string
+	Digest string
+	Plan   *plan.Plan
+	Files  []file.File
+	// Estimate is what the estimator expects of the load on this layout.
+	Estimate *estimate.Estimate
+}
+
+// stockRungs pin the layout that everything is compared with.
+var stockRungs = []string{"node/stock", "churn/stock", "state/stock"}
+
+// pins are the rungs of a layout that is to prove one rung: the rung, and stock
+// on the other axes, so that only the rung makes a difference.
+func pins(r recipe.Rung) []string {
+	ids := []string{r.ID}
+	for _, id := range stockRungs {
+		if r.Optional || id[:len(r.Axis)+1] != string(r.Axis)+"/" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// layoutOf renders a demand's profile under the given rungs as static pods, and
+// has it checked like everything that is rendered.
+func layoutOf(ladder *recipe.Ladder, p *profile.Profile, rungs []string) (*Layout, error) {
+	t, err := p.Target()
+	if err != nil {
+		return nil, err
+	}
+	r, findings, err := ladder.Select(p, t, recipe.SelectOptions{Rungs: rungs})
+	if err != nil {
+		return nil, err
+	}
+	if err := refused(findings); err != nil {
+		return nil, err
+	}
+	l := &Layout{Digest: r.Digest, Estimate: estimate.Compute(p, r.Layout)}
+	for _, c := range r.Choices {
+		l.Rungs = append(l.Rungs, c.Rung.ID)
+	}
+	for _, w := range r.With {
+		l.Rungs = append(l.Rungs, w.ID)
+	}
+	digest, err := profile.Digest(p)
+	if err != nil {
+		return nil, err
+	}
+	if l.Plan, findings, err = plan.Make(p, digest, r, l.Estimate, t); err != nil {
+		return nil, err
+	}
+	if err := refused(findings); err != nil {
+		return nil, err
+	}
+	if l.Files, findings, err = staticpod.Generate(l.Plan); err != nil {
+		return nil, err
+	}
+	findings = append(findings, check.Check(check.Input{Files: l.Files, Target: t})...)
+	return l, refused(findings)
+}
+
+// refused makes an error of the first finding that is one.
+func refused(findings []finding.Finding) error {
+	for _, f := range findings {
+		if f.Severity == finding.Error {
+			return fmt.Errorf("%s", f)
+		}
+	}
+	return nil
+}
+
+// profileOf describes a demand as the profile of a cluster with it, which the
+// schema and the estimator then read like any other.
+func profileOf(ctx context.Context, d Demand, kubernetes string) (*profile.Profile, error) {
+	data, err := json.Marshal(map[string]any{
+		"name": "proof", "kubernetes": kubernetes, "platform": map[string]any{"kind": string(target.StaticPod)},
+		"nodes": nodesOf(d), "churn": churnOf(d), "state": stateOf(d), "controlPlane": controlPlaneOf(d),
+	})
+	if err != nil {
+		return nil, err
+	}
+	loader, err := profile.NewLoader()
+	if err != nil {
+		return nil, err
+	}
+	loaded, findings, err := loader.Load(ctx, profile.Options{Path: "-", Stdin: bytes.NewReader(data), Format: profile.JSON})
+	if err == nil {
+		err = refused(findings)
+	}
+	if err != nil || len(loaded) != 1 {
+		return nil, fmt.Errorf("the proof's load makes no profile: %w", err)
+	}
+	return loaded[0].Profile, nil
+}
+
+func nodesOf(d Demand) map[string]any {
+	return map[string]any{"count": max(d.Nodes, 1), "podChurnPerSecond": d.PodsPerSecond, "podsPerNode": 0}
+}
+
+func churnOf(d Demand) map[string]any {
+	churn := map[string]any{}
+	switch d.Kind {
+	case KindCustomWrites:
+		var all []any
+		for _, group := range d.groups() {
+			all = append(all, map[string]any{
+				"group": group, "resource": load.Sessions(group).Plural, "objectBytes": d.ObjectBytes,
+				"updatesPerSecond": d.WritesPerSecond / float64(d.Groups),
+			})
+		}
+		churn["resources"] = all
+	case KindEvents:
+		churn["events"] = map[string]any{"perSecond": d.EventsPerSecond}
+	case KindLeaderElections:
+		churn["leaderElections"] = d.Elections
+	}
+	return churn
+}
+
+func stateOf(d Demand) map[string]any {
+	state := map[string]any{}
+	switch d.Kind {
+	case KindObjects:
+		var all []any
+		for _, group := range d.groups() {
+			all = append(all, map[string]any{
+				"group": group, "resource": load.Dormants(group).Plural, "count": d.Objects / d.Groups, "bytes": d.ObjectBytes, "listers": 0,
+			})
+		}
+		state["resources"], state["crds"] = all, d.Groups
+		if d.RBACObjects > 0 {
+			state["rbacObjects"] = d.RBACObjects
+		}
+	case KindShards:
+		state["resources"] = []any{map[string]any{"group": "", "resource": "configmaps", "count": d.Objects, "bytes": max(d.ObjectBytes, 1000), "listers": d.Shards}}
+	}
+	return state
+}
+
+// controlPlaneOf gives each apiserver a host. The addresses are of the range
+// for documentation: what runs the files gives them others.
+func controlPlaneOf(d Demand) map[string]any {
+	var hosts []any
+	for i := range d.Apiservers {
+		hosts = append(hosts, map[string]any{"name": fmt.Sprintf("cp-%d", i+1), "address": fmt.Sprintf("192.0.2.%d", 11+i)})
+	}
+	cp := map[string]any{"hosts": hosts, "memoryGiB": 16, "cpu": 2, "etcdDisks": 16, "etcdQuotaGiB": 8}
+	if len(hosts) > 1 || d.Through != "" {
+		cp["endpoint"] = "192.0.2.10:6443"
+	}
+	if d.Through != "" {
+		cp["nodeEndpoint"] = "192.0.2.9:6443"
+	}
+	return cp
+}

@@ -1,0 +1,313 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubeseams/seams/internal/binaries"
+	"github.com/kubeseams/seams/internal/prove/load"
+	"github.com/kubeseams/seams/internal/prove/rig"
+	"github.com/kubeseams/seams/internal/recipe"
+	"github.com/kubeseams/seams/internal/scrape"
+)
+
+// Options are what a proof is run with.
+type Options struct {
+	Ladder *recipe.Ladder
+	// Rung is the one to prove; it has to have a proof.
+	Rung recipe.Rung
+	// Kubernetes is the version of the programs, "1.37.2".
+	Kubernetes string
+	Bin        binaries.Set
+	// Scale multiplies the load; 0 is 1.
+	Scale float64
+	// Seconds replaces the proof's own duration; 0 keeps it.
+	Seconds int
+	// WithoutStock runs the rung alone, so that limits against stock fail.
+	WithoutStock bool
+	// Dir is where processes keep their data while they run; empty is the
+	// system's directory for temporary files.
+	Dir string
+	// KeepLogs leaves the logs of every process behind.
+	KeepLogs bool
+	// Version is that of this program, for the record.
+	Version string
+	// Today is the day of the record.
+	Today time.Time
+	// Log gets a line for every step; nil means nowhere.
+	Log io.Writer
+	// Progress is told where loads stand; may be nil.
+	Progress func(load.Progress)
+}
+
+// settle is how long a control plane is left alone between what prepares a
+// load and the first look at it: caches fill and queues run empty. After nodes
+// come, the controller manager writes to each of them several times.
+const (
+	settle      = 5 * time.Second
+	settleNodes = 20 * time.Second
+)
+
+// seed of every load: runs differ by their control planes and nothing else.
+const seed = 1
+
+// Run proves one rung: the stock layout and then the rung's, each in a control
+// plane of its own under the same load. Errors: the rung has no proof or cannot
+// be rendered, programs fail to start, or a load cannot be driven. A limit that
+// is not met is no error; it is in the record.
+func Run(ctx context.Context, o Options) (*Record, error) {
+	if o.Rung.Proof == nil {
+		return nil, fmt.Errorf("%s has no proof: nobody has built it", o.Rung.ID)
+	}
+	demand, err := demandOf(o.Rung.Proof)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Rung.ID, err)
+	}
+	if o.Scale > 0 {
+		demand = demand.scaled(o.Scale)
+	}
+	if o.Seconds > 0 && demand.Seconds > 0 {
+		demand.Seconds = o.Seconds
+	}
+	p, err := profileOf(ctx, demand, o.Kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{Options: o, demand: demand}
+	record := r.record(ctx)
+	for _, step := range r.steps() {
+		layout, err := layoutOf(o.Ladder, p, step.rungs)
+		if err == nil {
+			err = runnable(layout)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s layout: %w", step.name, err)
+		}
+		level, err := r.level(ctx, step.name, layout)
+		if err != nil {
+			return nil, fmt.Errorf("%s layout: %w", step.name, err)
+		}
+		record.Levels = append(record.Levels, level.Level)
+		record.Remarks = append(record.Remarks, level.remarks...)
+		if step.name == LevelRung {
+			if record.Digest, err = Digest(ctx, o.Ladder, o.Rung, o.Kubernetes); err != nil {
+				return nil, err
+			}
+		}
+	}
+	record.Limits = Judge(o.Rung.Proof.Limits, figuresOf(record, LevelStock), figuresOf(record, LevelRung))
+	record.Pass = Passed(record.Limits)
+	return record, nil
+}
+
+// The names of levels.
+const (
+	LevelStock = "stock"
+	LevelRung  = "rung"
+)
+
+type step struct {
+	name  string
+	rungs []string
+}
+
+func (r *runner) steps() []step {
+	rung := step{LevelRung, pins(r.Rung)}
+	if r.WithoutStock || r.Rung.Order == 0 {
+		return []step{rung}
+	}
+	return []step{{LevelStock, stockRungs}, rung}
+}
+
+// Digest identifies what a run of a rung's proof would prove. It is the same
+// at any scale: the proof itself is part of it, the scale of a run is not.
+func Digest(ctx context.Context, ladder *recipe.Ladder, rung recipe.Rung, kubernetes string) (string, error) {
+	demand, err := demandOf(rung.Proof)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", rung.ID, err)
+	}
+	p, err := profileOf(ctx, demand, kubernetes)
+	if err != nil {
+		return "", err
+	}
+	t, err := p.Target()
+	if err != nil {
+		return "", err
+	}
+	r, findings, err := ladder.Select(p, t, recipe.SelectOptions{Rungs: pins(rung)})
+	if err == nil {
+		err = refused(findings)
+	}
+	if err != nil {
+		return "", err
+	}
+	return digestOf(r.Digest, rung.Proof)
+}
+
+// runnable is an error about a layout that needs what the rig cannot start.
+func runnable(l *Layout) error {
+	if len(l.Plan.Aggregated) == 0 {
+		return nil
+	}
+	for _, f := range l.Files {
+		if strings.HasPrefix(f.Path, "aggregated/") {
+			return nil
+		}
+	}
+	return errors.New("it has an aggregated tier, whose files are not rendered yet, so there is nothing to run")
+}
+
+func figuresOf(r *Record, level string) []scrape.Figure {
+	i := slices.IndexFunc(r.Levels, func(l Level) bool { return l.Name == level })
+	if i < 0 {
+		return nil
+	}
+	return r.Levels[i].Figures
+}
+
+// runner is one call of Run.
+type runner struct {
+	Options
+	demand Demand
+}
+
+func (r *runner) say(format string, args ...any) {
+	if r.Log != nil {
+		fmt.Fprintf(r.Log, format+"\n", args...)
+	}
+}
+
+func (r *runner) record(ctx context.Context) *Record {
+	versions := map[string]string{"seams": r.Version}
+	for _, name := range r.Bin.Names() {
+		if v, err := r.Bin.Version(ctx, name); err == nil {
+			versions[name] = v
+		}
+	}
+	scale := r.Scale
+	if scale == 0 {
+		scale = 1
+	}
+	return &Record{
+		Rung: r.Rung.ID, Date: r.Today.UTC().Format(time.DateOnly), Versions: versions, Machine: thisMachine(),
+		Scale: scale, Load: r.demand, Remarks: []string{},
+	}
+}
+
+// levelRun is a level with what its figures should be read with.
+type levelRun struct {
+	Level
+	remarks []string
+}
+
+// level brings a layout up, drives the load and measures.
+func (r *runner) level(ctx context.Context, name string, layout *Layout) (_ *levelRun, err error) {
+	r.say("%s: %s", name, strings.Join(layout.Rungs, ", "))
+	control, err := rig.Start(ctx, rig.Options{Files: layout.Files, Bin: r.Bin, Dir: r.Dir, Keep: r.KeepLogs, Log: r.Log})
+	if err != nil {
+		return nil, err
+	}
+	defer control.Stop()
+	defer func() {
+		if err != nil {
+			control.KeepLogs()
+			err = fmt.Errorf("%w\nlogs are kept in %s", err, control.LogDir())
+		}
+	}()
+	loads, err := r.loads(control)
+	if err != nil {
+		return nil, err
+	}
+	seen, results, err := r.drive(ctx, control, loads)
+	if err != nil {
+		return nil, err
+	}
+	out := &levelRun{Level: Level{Name: name, Rungs: layout.Rungs, Recipe: layout.Digest, Changes: changesOf(control)}}
+	figures, remarks, err := seen.figures()
+	if err != nil {
+		return nil, err
+	}
+	for _, result := range results {
+		figures = append(figures, result.Figures...)
+		for _, limit := range result.DriverLimits {
+			remarks = append(remarks, "the driver of "+result.Load+" was a limit: "+limit)
+		}
+		for _, reason := range slices.Sorted(maps.Keys(result.Failures)) {
+			remarks = append(remarks, fmt.Sprintf("%d calls of %s failed: %s", result.Failures[reason], result.Load, reason))
+		}
+	}
+	out.Figures = tidy(figures)
+	for _, remark := range remarks {
+		out.remarks = append(out.remarks, name+": "+remark)
+	}
+	return out, nil
+}
+
+// loads are the demand's against a control plane.
+func (r *runner) loads(control *rig.Rig) ([]load.Load, error) {
+	byTier := map[string][]*rest.Config{}
+	for _, p := range control.Processes() {
+		if p.Component == "kube-apiserver" {
+			byTier[tierOf(p)] = append(byTier[tierOf(p)], control.Config(p.Name))
+		}
+	}
+	through := byTier[r.demand.Through]
+	if through == nil { // the stock layout has no tier for nodes
+		through = byTier["main"]
+	}
+	felt := slices.ContainsFunc(r.Rung.Proof.Limits, func(l recipe.ProofLimit) bool { return strings.HasPrefix(l.Metric, "core-") })
+	return r.demand.loads(byTier["main"], through, felt, r.Progress)
+}
+
+// drive prepares the loads, runs them and looks at every process before and
+// after.
+func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []load.Load) (*observer, []*load.Result, error) {
+	seen, err := newObserver(control)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := seen.collect(ctx, func(w *watched, s *scrape.Snapshot) { w.base = s }); err != nil {
+		return nil, nil, err
+	}
+	r.say("preparing the load")
+	if err := load.Prepare(ctx, loads...); err != nil {
+		return nil, nil, err
+	}
+	quiet := settle
+	if r.demand.Kind == KindNodes {
+		quiet = settleNodes
+	}
+	if err := pause(ctx, quiet); err != nil {
+		return nil, nil, err
+	}
+	if err := seen.look(ctx, func(w *watched, s *scrape.Snapshot) { w.before = s }); err != nil {
+		return nil, nil, err
+	}
+	r.say("driving it for %s", r.demand.duration())
+	results, err := load.Together(ctx, r.demand.duration(), loads...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := seen.look(ctx, func(w *watched, s *scrape.Snapshot) { w.after = s }); err != nil {
+		return nil, nil, err
+	}
+	err = seen.collect(ctx, func(w *watched, s *scrape.Snapshot) { w.settled = s })
+	return seen, results, err
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
