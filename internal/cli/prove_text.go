@@ -24,6 +24,8 @@ func recordText(s Streams, r *prove.Record) {
 	limitsTable(s, r)
 	section(s, "Figures")
 	levelsTable(s, r)
+	section(s, "The estimator beside it")
+	predictionsTable(s, r)
 	if len(r.Remarks) > 0 {
 		section(s, "To be read with it")
 		for _, remark := range r.Remarks {
@@ -99,7 +101,7 @@ func measured(v *float64, unit string) string {
 // all of them.
 var shownFigures = []string{
 	".puts-per-second", ".commits-per-second", ".database-in-use-bytes", ".fsync-p99-seconds",
-	".requests-per-second", ".heap-bytes", ".added-heap-bytes", ".resident-bytes", ".cpu-cores", ".watch-bytes-per-second",
+	".requests-per-second", ".heap-bytes", "-per-object", ".added-heap-bytes", ".resident-bytes", ".cpu-cores", ".watch-bytes-per-second",
 	"-renewal-p99-seconds", "write-p99-seconds", "read-p99-seconds", "list-p99-seconds", "achieved-ratio", "nodes-ready-ratio", "resident-copies",
 	"leader-changes", "two-leaders", "host-cpu-ratio",
 }
@@ -126,6 +128,21 @@ func levelsTable(s Streams, r *prove.Record) {
 			}
 		}
 		t.add(row...)
+	}
+	t.print(s.Out, s, "  ")
+}
+
+func predictionsTable(s Streams, r *prove.Record) {
+	t := newTable("LAYOUT", "MEASURED", ">", ">ESTIMATED", "RANGE", "")
+	for _, level := range r.Levels {
+		for _, p := range level.Predictions {
+			mark := cell{"within", green}
+			if !p.Within {
+				mark = cell{"outside", yellow}
+			}
+			t.add(level.Name, p.Metric, measured(&p.Measured, p.Unit), measured(&p.Predicted, p.Unit),
+				measured(&p.Low, p.Unit)+" to "+measured(&p.High, p.Unit), mark)
+		}
 	}
 	t.print(s.Out, s, "  ")
 }

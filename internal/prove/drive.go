@@ -19,8 +19,10 @@ const (
 	podStatusWrites = 2
 	// shardBytes of an object that shards watch, when the proof names no size.
 	shardBytes = 1000
+	// roleBytes is a Role of a few rules, as operators bring them.
+	roleBytes = 600
 	// listEvery is how often a proof about resident objects lists them all.
-	listEvery = 2 * time.Second
+	listEvery = 10 * time.Second
 	// objectSeconds is how long such a proof looks at the objects lying there.
 	objectSeconds = 20
 )
@@ -36,19 +38,27 @@ func (d Demand) duration() time.Duration {
 // loads are the loads of a demand. Nodes talk to the apiservers of their tier,
 // and everybody else to main's. With probe, a trickle of core calls feels what
 // the rest does; it writes, so an idle cluster is measured without it.
-func (d Demand) loads(main, nodes []*rest.Config, probe bool, progress func(load.Progress)) ([]load.Load, error) {
+func (d Demand) loads(main, nodes []*rest.Config, probe bool, progress func(load.Progress)) ([]weighed, error) {
 	driver, err := load.NewDriver(load.Options{Servers: main, Seed: seed, Progress: progress})
 	if err != nil {
 		return nil, err
 	}
 	loads, err := d.demanded(driver, nodes, progress)
 	if err == nil && probe {
-		loads = append(loads, &load.Probe{Driver: driver})
+		loads = append(loads, weighed{Load: &load.Probe{Driver: driver}})
 	}
 	return loads, err
 }
 
-func (d Demand) demanded(driver *load.Driver, nodes []*rest.Config, progress func(load.Progress)) ([]load.Load, error) {
+// weighed is a load whose objects are weighed once they are there: the heap
+// that each of count objects of a kind adds to an apiserver.
+type weighed struct {
+	load.Load
+	kind  string
+	count int
+}
+
+func (d Demand) demanded(driver *load.Driver, nodes []*rest.Config, progress func(load.Progress)) ([]weighed, error) {
 	switch d.Kind {
 	case KindNodes:
 		through, err := load.NewDriver(load.Options{Servers: nodes, Seed: seed, Progress: progress})
@@ -56,39 +66,50 @@ func (d Demand) demanded(driver *load.Driver, nodes []*rest.Config, progress fun
 			return nil, err
 		}
 		hollow := &load.Nodes{Driver: through, Count: d.Nodes}
-		loads := []load.Load{hollow}
+		loads := []weighed{{hollow, "node", d.Nodes}}
 		if d.PodsPerSecond > 0 {
-			loads = append(loads, &load.Pods{Driver: driver, PerSecond: d.PodsPerSecond, StatusWrites: podStatusWrites, Nodes: hollow.Names()})
+			loads = append(loads, weighed{Load: &load.Pods{Driver: driver, PerSecond: d.PodsPerSecond, StatusWrites: podStatusWrites, Nodes: hollow.Names()}})
 		}
 		return loads, nil
 	case KindCustomWrites:
 		storm := &load.Churn{Driver: driver, Groups: d.groups(), Bytes: d.ObjectBytes, Cycles: sessionCycles, StatusWrites: sessionStatusWrites}
 		storm.AtWrites(d.WritesPerSecond)
-		return []load.Load{storm}, nil
+		return []weighed{{Load: storm}}, nil
 	case KindEvents:
-		return []load.Load{&load.Events{Driver: driver, PerSecond: d.EventsPerSecond}}, nil
+		return []weighed{{Load: &load.Events{Driver: driver, PerSecond: d.EventsPerSecond}}}, nil
 	case KindLeaderElections:
-		return []load.Load{&load.Elections{Driver: driver, Count: d.Elections}}, nil
+		return []weighed{{Load: &load.Elections{Driver: driver, Count: d.Elections}}}, nil
 	case KindObjects:
-		return []load.Load{&load.Objects{
-			Driver: driver, Groups: d.groups(), ListEvery: listEvery,
-			Custom: load.Set{Count: d.Objects / d.Groups, Bytes: d.ObjectBytes},
-			Roles:  load.Set{Count: (d.RBACObjects + 1) / 2}, RoleBindings: load.Set{Count: d.RBACObjects / 2},
-		}}, nil
+		return d.resident(driver), nil
 	case KindShards:
 		return d.sharded(driver), nil
 	}
 	return nil, fmt.Errorf("no load of kind %q", d.Kind)
 }
 
+// resident is objects that lie still: custom ones, which are listed, and RBAC
+// ones, which nobody but the authorizer reads.
+func (d Demand) resident(driver *load.Driver) []weighed {
+	each := d.Objects / d.Groups
+	loads := []weighed{{&load.Objects{
+		Driver: driver, Groups: d.groups(), ListEvery: listEvery, Custom: load.Set{Count: each, Bytes: d.ObjectBytes},
+	}, "custom", each * d.Groups}}
+	if d.RBACObjects > 0 {
+		loads = append(loads, weighed{&load.Objects{
+			Driver: driver, Roles: load.Set{Count: d.RBACObjects, Bytes: roleBytes},
+		}, "rbac", d.RBACObjects})
+	}
+	return loads
+}
+
 // sharded is objects that change, and watches that each take one part of them.
-func (d Demand) sharded(driver *load.Driver) []load.Load {
+func (d Demand) sharded(driver *load.Driver) []weighed {
 	group := d.groups()[:1]
 	objects := &load.Objects{
 		Driver: driver, Groups: group, UpdatesPerSecond: d.WritesPerSecond,
 		Custom: load.Set{Count: d.Objects, Bytes: max(d.ObjectBytes, shardBytes)},
 	}
-	return []load.Load{objects, &load.Watchers{
+	return []weighed{{Load: objects}, {Load: &load.Watchers{
 		Driver: driver, Path: load.Dormants(group[0]).Path(), Count: 1, Shards: d.Shards,
-	}}
+	}}}
 }

@@ -20,9 +20,11 @@ type observer struct {
 type watched struct {
 	process *rig.Process
 	source  *scrape.Source
-	// base is after start, before any load, with garbage collected; apiservers
-	// only.
-	base, before, after, settled *scrape.Snapshot
+	// weights are what objects of each kind that was prepared weigh.
+	weights []scrape.Figure
+	// base is after start, before any load; of an apiserver with garbage
+	// collected, as settled, which is after the load.
+	base, weighed, before, after, settled *scrape.Snapshot
 }
 
 // prefix begins the names of a process' figures: "store.main",
@@ -59,13 +61,15 @@ func newObserver(r *rig.Rig) (*observer, error) {
 	return o, nil
 }
 
-// collect has every apiserver collect its garbage and keeps what it holds then.
+// collect has every apiserver collect its garbage, and keeps what everything
+// holds then.
 func (o *observer) collect(ctx context.Context, keep func(*watched, *scrape.Snapshot)) error {
 	for _, w := range o.watched {
+		read := w.source.HeapAfterGC
 		if w.process.Store != "" {
-			continue
+			read = w.source.Scrape
 		}
-		s, err := w.source.HeapAfterGC(ctx)
+		s, err := read(ctx)
 		if err != nil {
 			return err
 		}
@@ -86,7 +90,31 @@ func (o *observer) look(ctx context.Context, keep func(*watched, *scrape.Snapsho
 	return nil
 }
 
-// rates add up over the processes of a tier; of everything else the largest
+// weigh notes what each object of a load that was just prepared made live.
+func (o *observer) weigh(ctx context.Context, l weighed) error {
+	before := map[*watched]float64{}
+	for _, w := range o.watched {
+		before[w], _ = heapOf(w.weighed)
+	}
+	if err := o.collect(ctx, func(w *watched, s *scrape.Snapshot) { w.weighed = s }); err != nil {
+		return err
+	}
+	for _, w := range o.watched {
+		heap, ok := heapOf(w.weighed)
+		if !ok || w.process.Store != "" {
+			continue
+		}
+		if before[w] == 0 {
+			before[w], _ = heapOf(w.base)
+		}
+		w.weights = append(w.weights, scrape.Figure{
+			Name: l.kind + "-heap-bytes-per-object", Value: (heap - before[w]) / float64(l.count), Unit: scrape.Bytes,
+		})
+	}
+	return nil
+}
+
+// addsUp: rates add up over the processes of a tier; of everything else the largest
 // process counts. The members of a store all do the same work.
 func addsUp(w *watched, f scrape.Figure) bool {
 	return w.process.Store == "" && (f.Unit == scrape.PerSecond || f.Unit == scrape.BytesPerSecond || f.Unit == scrape.Cores)
@@ -128,7 +156,13 @@ func (o *observer) figures() (all []scrape.Figure, remarks []string, err error) 
 // garbage was collected, and its added heap what the load made live.
 func (w *watched) own(d *scrape.Delta) []scrape.Figure {
 	if w.process.Store != "" {
-		return scrape.Etcd(d)
+		fs := scrape.Etcd(d)
+		if before, ok := inUse(w.base); ok {
+			if after, ok := inUse(w.settled); ok {
+				fs = append(fs, scrape.Figure{Name: "added-in-use-bytes", Value: after - before, Unit: scrape.Bytes})
+			}
+		}
+		return fs
 	}
 	fs := slices.DeleteFunc(scrape.APIServer(d), func(f scrape.Figure) bool { return f.Name == "heap-bytes" })
 	if heap, ok := heapOf(w.settled); ok {
@@ -137,13 +171,17 @@ func (w *watched) own(d *scrape.Delta) []scrape.Figure {
 	if added, ok := w.added(); ok {
 		fs = append(fs, scrape.Figure{Name: "added-heap-bytes", Value: added, Unit: scrape.Bytes})
 	}
-	return fs
+	return append(fs, w.weights...)
 }
 
 func (w *watched) added() (float64, bool) {
 	base, okBase := heapOf(w.base)
 	heap, ok := heapOf(w.settled)
 	return heap - base, ok && okBase
+}
+
+func inUse(s *scrape.Snapshot) (float64, bool) {
+	return s.Sum("etcd_mvcc_db_total_size_in_use_in_bytes")
 }
 
 func heapOf(s *scrape.Snapshot) (float64, bool) {

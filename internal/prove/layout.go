@@ -159,10 +159,12 @@ func stateOf(d Demand) map[string]any {
 				"group": group, "resource": load.Dormants(group).Plural, "count": d.Objects / d.Groups, "bytes": d.ObjectBytes, "listers": 0,
 			})
 		}
-		state["resources"], state["crds"] = all, d.Groups
 		if d.RBACObjects > 0 {
-			state["rbacObjects"] = d.RBACObjects
+			all = append(all, map[string]any{
+				"group": "rbac.authorization.k8s.io", "resource": "roles", "count": d.RBACObjects, "bytes": roleBytes, "listers": 0,
+			})
 		}
+		state["resources"], state["crds"] = all, d.Groups
 	case KindShards:
 		state["resources"] = []any{map[string]any{"group": "", "resource": "configmaps", "count": d.Objects, "bytes": max(d.ObjectBytes, 1000), "listers": d.Shards}}
 	}

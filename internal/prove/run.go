@@ -245,6 +245,7 @@ func (r *runner) level(ctx context.Context, name string, layout *Layout) (_ *lev
 		}
 	}
 	out.Figures = tidy(figures)
+	out.Predictions = predictions(layout.Estimate, r.demand.Kind, out.Figures)
 	for _, remark := range remarks {
 		out.remarks = append(out.remarks, name+": "+remark)
 	}
@@ -252,7 +253,7 @@ func (r *runner) level(ctx context.Context, name string, layout *Layout) (_ *lev
 }
 
 // loads are the demand's against a control plane.
-func (r *runner) loads(control *rig.Rig) ([]load.Load, error) {
+func (r *runner) loads(control *rig.Rig) ([]weighed, error) {
 	byTier := map[string][]*rest.Config{}
 	for _, p := range control.Processes() {
 		if p.Component == "kube-apiserver" {
@@ -269,7 +270,7 @@ func (r *runner) loads(control *rig.Rig) ([]load.Load, error) {
 
 // drive prepares the loads, runs them and looks at every process before and
 // after.
-func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []load.Load) (*observer, []*load.Result, error) {
+func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []weighed) (*observer, []*load.Result, error) {
 	seen, err := newObserver(control)
 	if err != nil {
 		return nil, nil, err
@@ -277,9 +278,18 @@ func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []load.Load)
 	if err := seen.collect(ctx, func(w *watched, s *scrape.Snapshot) { w.base = s }); err != nil {
 		return nil, nil, err
 	}
-	r.say("preparing the load")
-	if err := load.Prepare(ctx, loads...); err != nil {
-		return nil, nil, err
+	var all []load.Load
+	for _, l := range loads {
+		r.say("preparing %s", l.Name())
+		if err := l.Prepare(ctx); err != nil {
+			return nil, nil, fmt.Errorf("prepare %s: %w", l.Name(), err)
+		}
+		if l.count > 0 {
+			if err := seen.weigh(ctx, l); err != nil {
+				return nil, nil, err
+			}
+		}
+		all = append(all, l.Load)
 	}
 	quiet := settle
 	if r.demand.Kind == KindNodes {
@@ -292,7 +302,7 @@ func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []load.Load)
 		return nil, nil, err
 	}
 	r.say("driving it for %s", r.demand.duration())
-	results, err := load.Together(ctx, r.demand.duration(), loads...)
+	results, err := load.Together(ctx, r.demand.duration(), all...)
 	if err != nil {
 		return nil, nil, err
 	}

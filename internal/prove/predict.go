@@ -1,0 +1,100 @@
+package prove
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubeseams/seams/internal/estimate"
+	"github.com/kubeseams/seams/internal/scrape"
+)
+
+// Prediction is a figure that the estimator foretold, beside what was measured.
+type Prediction struct {
+	// Figures of the estimate that add up to it.
+	Figures   []string `json:"figures"`
+	Predicted float64  `json:"predicted"`
+	Low       float64  `json:"low"`
+	High      float64  `json:"high"`
+	// Metric is the measured figure.
+	Metric   string  `json:"metric"`
+	Measured float64 `json:"measured"`
+	Unit     string  `json:"unit"`
+	// Within is whether the measured one lies in the band.
+	Within bool `json:"within"`
+}
+
+// foretold says which figures of the estimate a measured one is compared with;
+// they are added up. A figure that ends in * stands for all that it begins.
+type foretold struct {
+	metric  string
+	figures []string
+	kinds   []string // of load; none is all
+}
+
+// foretells pairs what the rig can measure with what the estimator says of it.
+// Figures that only show after an hour, such as the history of Events, or that
+// nothing here causes, are not among them.
+func foretells() []foretold {
+	return []foretold{
+		{metric: "store.main.puts-per-second", figures: []string{"store.main.writes"}},
+		{metric: "store.events.puts-per-second", figures: []string{"store.events.writes"}, kinds: []string{KindEvents}},
+		{metric: "store.leases.puts-per-second", figures: []string{"store.leases.writes"}},
+		{metric: "lease-renewals-per-second", figures: []string{"liveness.leases.writes"}},
+		{metric: "apiserver.main.heap-bytes", figures: []string{"apiserver.heap"}},
+		{metric: "apiserver.main.resident-bytes", figures: []string{"apiserver.rss"}},
+		{metric: "apiserver.main.added-heap-bytes", kinds: []string{KindObjects},
+			figures: []string{"resource.dormants.*.cached", "resource.roles.*.cached", "rbac.authorizer"}},
+		{metric: "apiserver.main.added-heap-bytes", kinds: []string{KindNodes},
+			figures: []string{"resource.nodes.cached", "resource.leases.coordination.k8s.io.cached"}},
+		{metric: "store.main.added-in-use-bytes", figures: []string{"resource.dormants.*.stored", "resource.roles.*.stored"}, kinds: []string{KindObjects}},
+	}
+}
+
+// predictions compare an estimate with what was measured. What the estimate
+// has no figure of on this layout, or the run none, is left out.
+func predictions(e *estimate.Estimate, kind string, measured []scrape.Figure) []Prediction {
+	all := []Prediction{}
+	for _, f := range foretells() {
+		if len(f.kinds) > 0 && !slices.Contains(f.kinds, kind) {
+			continue
+		}
+		m, ok := scrape.Find(measured, f.metric)
+		if !ok {
+			continue
+		}
+		p := Prediction{Metric: f.metric, Measured: m.Value, Unit: m.Unit}
+		for _, x := range e.Figures {
+			if matchesAny(f.figures, x.ID) && !uncached(e, x.ID) {
+				p.Figures = append(p.Figures, x.ID)
+				p.Predicted, p.Low, p.High = p.Predicted+x.Value, p.Low+x.Low, p.High+x.High
+			}
+		}
+		if len(p.Figures) == 0 {
+			continue
+		}
+		p.Within = p.Low <= m.Value && m.Value <= p.High
+		all = append(all, p)
+	}
+	return all
+}
+
+// uncached reports whether a figure is what a resource would take in the watch
+// cache that this layout turned off.
+func uncached(e *estimate.Estimate, id string) bool {
+	for _, gr := range e.Layout.Uncached {
+		if id == "resource."+strings.TrimSuffix(gr.Resource+"."+gr.Group, ".")+".cached" {
+			return true
+		}
+	}
+	return false
+}
+
+func matchesAny(patterns []string, id string) bool {
+	for _, pattern := range patterns {
+		before, after, wild := strings.Cut(pattern, "*")
+		if id == pattern || wild && strings.HasPrefix(id, before) && strings.HasSuffix(id, after) && len(id) >= len(before)+len(after) {
+			return true
+		}
+	}
+	return false
+}
