@@ -11,7 +11,7 @@ BIN := bin
 OUT := out
 EXAMPLES := training-15k training-100k agents platform
 
-.PHONY: help build examples test unit lint vet-cue verify bench fuzz golden generate clean
+.PHONY: help build examples test unit lint vet-cue verify binaries rig-test bench fuzz golden generate clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,13 @@ lint: ## gofmt, go vet and cue fmt and vet
 
 verify: ## generated files are what their generators make
 	hack/verify-kops-schemas.sh
+	hack/verify-ladder.sh
+
+binaries: ## build upstream's programs into the user's cache: K8S=1.36.3, BINARIES="etcd kube-apiserver"
+	K8S=$(K8S) ETCD=$(ETCD) KWOK=$(KWOK) hack/build-binaries.sh $(BINARIES)
+
+rig-test: ## control planes of rendered files as processes on loopback; needs make binaries
+	go test -tags rig -count=1 -timeout 20m ./e2e/rig/...
 
 bench: ## benchmarks, with the ratio to cue export of the same profile
 	hack/bench.sh
@@ -43,8 +50,9 @@ fuzz: ## run every fuzz target for FUZZTIME (default 30s)
 golden: ## rewrite golden files after a change of output that is meant
 	hack/update-golden.sh
 
-generate: ## regenerate kOps schemas and the per-minor tables of flags and gates
+generate: ## regenerate kOps schemas, the evaluated ladder and the per-minor tables of flags and gates
 	hack/update-kops-schemas.sh
+	hack/update-ladder.sh
 	hack/update-minors.sh
 
 clean: ## remove what was built and rendered

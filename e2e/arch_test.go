@@ -26,6 +26,7 @@ var order = map[string]int{
 	"internal/target":              0,
 	"internal/yamltext":            0,
 	"internal/spelling":            0,
+	"internal/quantity":            0,
 	"internal/golden":              1, // for tests
 	"internal/override":            1,
 	"internal/profile":             2,

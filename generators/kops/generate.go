@@ -95,7 +95,7 @@ func (s skeleton) spec() clusterSpec {
 	if spec.NetworkCIDR != "" { // not the whole Internet
 		spec.KubernetesAPIAccess = []string{spec.NetworkCIDR}
 	}
-	if len(controlPlanes(s.plan)) == 1 && s.wanted.apiservers == 0 && !s.plan.Target.DNSNone {
+	if len(controlPlanes(s.plan)) == 1 && s.wanted.apiservers == 0 && s.dns() == "Public" {
 		spec.API.DNS = &struct{}{}
 	} else {
 		spec.API.LoadBalancer = &loadBalancer{Type: "Public"}
@@ -109,15 +109,19 @@ func (s skeleton) spec() clusterSpec {
 	return spec
 }
 
-// dns is how kOps makes names; it knows no public zone for .k8s.local.
+// dns is how kOps makes names. A name below .k8s.local has no zone: kOps does
+// without names then, except that apiservers on machines of their own find etcd
+// by name, for which it has no way but gossip.
 func (s skeleton) dns() string {
 	switch {
 	case s.plan.Target.DNSNone:
 		return "None"
-	case strings.HasSuffix(s.name, ".k8s.local"):
+	case !strings.HasSuffix(s.name, ".k8s.local"):
+		return "Public"
+	case s.wanted.apiservers > 0:
 		return "Private"
 	}
-	return "Public"
+	return "None"
 }
 
 // block is what the plan wants of a component, as plain values.
@@ -166,23 +170,29 @@ func (s skeleton) apiservers(n int) object {
 	return instanceGroup(s.name, "apiservers", spec)
 }
 
-// nodes are the plan's, an equal share in each zone.
+// nodes are the plan's, an equal share in each zone: as many machines as the
+// profile counts today, in groups that may grow to what it is to be.
 func (s skeleton) nodes() []any {
 	var groups []any
 	zones := len(s.cloud.zones)
 	for i, zone := range s.cloud.zones {
-		n := s.plan.Nodes / zones
-		if i < s.plan.Nodes%zones {
-			n++
-		}
-		if n == 0 && i > 0 {
+		most := share(s.plan.Nodes, zones, i)
+		if most == 0 && i > 0 {
 			continue
 		}
-		spec := groupSpec{MaxSize: n, MinSize: n, Role: "Node"}
+		spec := groupSpec{MaxSize: most, MinSize: share(min(s.plan.NodesPresent, s.plan.Nodes), zones, i), Role: "Node"}
 		spec.Subnets, spec.Zones = s.cloud.place(zone)
 		groups = append(groups, instanceGroup(s.name, "nodes-"+letter(i), spec))
 	}
 	return groups
+}
+
+// share is the part of n that is the i-th of several, the first ones larger.
+func share(n, parts, i int) int {
+	if i < n%parts {
+		return n/parts + 1
+	}
+	return n / parts
 }
 
 // remarks say what in the documents is not the plan's.
@@ -192,6 +202,19 @@ func (s skeleton) remarks() []finding.Finding {
 		Message: fmt.Sprintf("region %s and its zones, the networks, who may reach the API, the network plugin and the machines of the nodes are placeholders", s.cloud.region),
 		Fix:     "better: put the plan into the documents of \"kops create cluster --dry-run -o yaml\" or \"kops get all -o yaml\"",
 	}}
+	if access := s.spec().KubernetesAPIAccess; len(access) > 0 {
+		fs = append(fs, finding.Finding{
+			Code: "kops-api-access", Severity: finding.Warning, Path: "spec.kubernetesApiAccess",
+			Message: fmt.Sprintf("only %s, the cluster's own network, reaches the API: neither kubectl nor kops from outside does", strings.Join(access, ", ")),
+			Fix:     "put your own addresses in its place",
+		})
+	}
+	if p := s.plan; p.Nodes > p.NodesPresent {
+		fs = append(fs, finding.Finding{
+			Code: "kops-nodes-may-grow", Severity: finding.Info, Path: "spec.minSize",
+			Message: fmt.Sprintf("the groups of nodes begin with the %d nodes of today and may grow to %d; kOps changes their number within that only when asked, or by an autoscaler", p.NodesPresent, p.Nodes),
+		})
+	}
 	if s.name != s.plan.Name {
 		fs = append(fs, finding.Finding{
 			Code: "kops-cluster-name", Severity: finding.Info, Path: "metadata.name",
@@ -203,7 +226,7 @@ func (s skeleton) remarks() []finding.Finding {
 		fs = append(fs, finding.Finding{
 			Code: "kops-etcd-even", Severity: finding.Error, Path: "spec.etcdClusters",
 			Message: fmt.Sprintf("%d control-plane machines: kOps puts an etcd member on each, and refuses an even number", n),
-			Fix:     fmt.Sprintf("name %d hosts or %d", n-1, n+1),
+			Fix:     fmt.Sprintf("name an odd number of hosts, such as %d", n+1),
 		})
 	}
 	if cloud := s.plan.Target.Cloud; cloud == "azure" || cloud == "openstack" {

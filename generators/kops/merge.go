@@ -108,6 +108,7 @@ func (m *merger) groupOverrides() {
 // apply edits the Cluster's text and puts what is new after the last document.
 func (m *merger) apply() ([]byte, error) {
 	spec := maps.Clone(m.wanted.spec)
+	m.keepCapacities(spec)
 	if etcd, ok := m.etcd(); ok {
 		spec["etcdClusters"] = etcd
 	}
@@ -139,6 +140,12 @@ func (m *merger) report(r yamltext.Result) {
 		f := finding.Finding{Code: "kops-changed", Severity: finding.Info, Line: c.Line, Path: c.Path}
 		if f.Message = fmt.Sprintf("is now %s; it was %s", brief(c.New), brief(c.Old)); c.Old == nil {
 			f.Message = "is new: " + brief(c.New)
+		}
+		if now, ok := number(c.New); ok {
+			if was, ok := number(c.Old); ok && was > now {
+				f.Code, f.Severity = "kops-lowered", finding.Warning
+				f.Fix = "see that it is meant, and that nothing depends on the former value"
+			}
 		}
 		m.say(f)
 	}

@@ -102,6 +102,20 @@ func readStream(existing []byte, p *plan.Plan) (*stream, error) {
 	return s, nil
 }
 
+// ClusterName is the name of the Cluster that a plan of the given name is for:
+// the only one of the documents, or the one called so. An error means that the
+// documents cannot be read, or that none can be told.
+func ClusterName(existing []byte, name string) (string, error) {
+	s, err := readStream(existing, &plan.Plan{Name: name})
+	if err != nil {
+		return "", err
+	}
+	if found := s.documents[s.cluster].name(); found != "" {
+		return found, nil
+	}
+	return "", fmt.Errorf("line %d: the Cluster has no metadata.name", s.documents[s.cluster].text.Line)
+}
+
 // groups are the InstanceGroups of the Cluster.
 func (s *stream) groups() []document {
 	var out []document

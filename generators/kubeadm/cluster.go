@@ -122,6 +122,17 @@ func initConfiguration(p *plan.Plan) *v1beta4.InitConfiguration {
 	}
 }
 
+// presentHost is what kubeadm's phases have to know of a host that is there:
+// certificate and manifest carry its name and address.
+func presentHost(p *plan.Plan, h profile.Host) *v1beta4.InitConfiguration {
+	return &v1beta4.InitConfiguration{
+		TypeMeta:         typeMeta("InitConfiguration"),
+		NodeRegistration: v1beta4.NodeRegistrationOptions{Name: h.Name},
+		LocalAPIEndpoint: localEndpoint(p, h),
+		Patches:          Patches(p),
+	}
+}
+
 func localEndpoint(p *plan.Plan, h profile.Host) v1beta4.APIEndpoint {
 	return v1beta4.APIEndpoint{AdvertiseAddress: h.Address, BindPort: int32(controlplane.Port(controlplane.MainTier(p)))}
 }

@@ -9,6 +9,13 @@ import (
 	"github.com/kubeseams/seams/internal/plan"
 )
 
+func kubeadmIntro(p *plan.Plan) string {
+	if len(controlplane.ExtraStores(p)) == 0 {
+		return "kubeadm makes the cluster, host by host."
+	}
+	return "kubeadm makes the cluster; the extra etcds grow with it, host by host, since a store that waited for all of its members would keep the first apiserver from ever being healthy."
+}
+
 func kubeadmSteps(p *plan.Plan) []plan.Step {
 	c := commands{p}
 	hosts := p.ControlPlane.Hosts
@@ -74,6 +81,9 @@ func (c commands) kubeadmInit() plan.Step {
 		Check:  c.readyz(first, controlplane.Port(controlplane.MainTier(c.plan))),
 		Expect: "ok",
 		Undo:   c.ssh(first, "kubeadm reset --force") + c.alsoRemove(),
+	}
+	if len(controlplane.ExtraStores(c.plan)) == 0 {
+		s.Why = "kubeadm writes certificates and manifests, and waits for the apiserver."
 	}
 	var pods []string
 	for _, store := range controlplane.ExtraStores(c.plan) {
@@ -172,6 +182,12 @@ func (c commands) kubeadmJoin(host string) plan.Step {
 		Expect: "ok",
 		Hazard: "One host at a time, to the end: etcd takes one learner at once.",
 		Undo:   "Remove the host's members with etcdctl member remove, then kubeadm reset on it" + c.alsoRemove() + ".",
+	}
+	if len(controlplane.ExtraStores(c.plan)) == 0 {
+		s.Title = "Join " + host
+		s.Why = "The authorities are copied over ssh, so that no key is written into a file or a Secret."
+		s.Hazard = "One host at a time, to the end: each brings a member of the main etcd, which takes one learner at once."
+		s.Undo = "kubeadm reset on it, which takes its member out of the main etcd."
 	}
 	for _, store := range controlplane.ExtraStores(c.plan) {
 		for _, m := range store.Members[1:] {

@@ -14,16 +14,23 @@ const Path = "rollout.md"
 
 // Render writes the rollout of a plan as Markdown: what is to stand where, the
 // order for a new cluster, the order for a running one, and the keys.
-func Render(p *plan.Plan) file.File {
+func Render(p *plan.Plan) file.File { return render(p, sections(p)) }
+
+// Running is Render for a plan that is merged into what a cluster has, without
+// how to make a new one.
+func Running(p *plan.Plan) file.File { return render(p, []section{running(p)}) }
+
+func render(p *plan.Plan, sections []section) file.File {
 	d := &document{}
 	d.line("# Rollout of %s", p.Name)
 	d.paragraph(fmt.Sprintf("Kubernetes %s on %s, for %s nodes. Recipe: %s.",
 		p.Target.Kubernetes, p.Target.Platform, thousands(p.Nodes), strings.Join(p.Rungs, ", ")))
 	d.paragraph("Do the steps in order, and the next one only when the check shows what is expected. Commands run as they stand from the directory of this file, with kubectl set up for the cluster and ssh as root to its control-plane hosts.")
+	d.missing(p)
 	d.stores(p)
 	d.tiers(p)
 	d.aggregated(p)
-	for _, s := range sections(p) {
+	for _, s := range sections {
 		d.steps(s)
 	}
 	d.keys(p)
@@ -34,24 +41,19 @@ func Render(p *plan.Plan) file.File {
 // the plan to one that runs. A new cluster differs: nothing has to be switched,
 // but nothing is there either on which to run a command.
 func sections(p *plan.Plan) []section {
-	running := section{
-		title: "A cluster that runs",
-		intro: "From the present state, taken to be upstream's defaults, to the plan. Steps whose effect is there already can be skipped.",
-		steps: p.Rollout,
-	}
 	switch p.Target.Platform {
 	case target.Kubeadm:
 		return []section{{
 			title: "A new cluster",
-			intro: "kubeadm makes the cluster; the extra etcds grow with it, host by host, since a store that waited for all of its members would keep the first apiserver from ever being healthy.",
+			intro: kubeadmIntro(p),
 			steps: kubeadmSteps(p),
-		}, running}
+		}, running(p)}
 	case target.StaticPod:
 		return []section{{
 			title: "A new cluster",
 			intro: "All hosts start together: each etcd begins with all of its members, and the apiservers restart until theirs have a majority.",
 			steps: staticPodSteps(p),
-		}, running}
+		}, running(p)}
 	case target.Kind:
 		return []section{{
 			title: "A new cluster",
@@ -59,7 +61,27 @@ func sections(p *plan.Plan) []section {
 			steps: kindSteps(p),
 		}}
 	}
-	return []section{running}
+	return []section{running(p)}
+}
+
+func running(p *plan.Plan) section {
+	return section{
+		title: "A cluster that runs",
+		intro: "From the present state, taken to be upstream's defaults and your own settings besides, to the plan. Steps whose effect is there already can be skipped.",
+		steps: p.Rollout,
+	}
+}
+
+// missing says first what the rollout will not get to.
+func (d *document) missing(p *plan.Plan) {
+	if len(p.Aggregated) == 0 {
+		return
+	}
+	var names []string
+	for _, t := range p.Aggregated {
+		names = append(names, t.Name)
+	}
+	d.paragraph("**Not complete:** no files are rendered for the aggregated tiers (" + strings.Join(names, ", ") + "). Their servers, etcds, certificates and APIServices have to be made by hand; the steps about them say in which order. The other steps stand by themselves, but decide first whether you will go on to the tiers.")
 }
 
 // section is a list of steps with a heading of its own.
@@ -133,9 +155,12 @@ func (d *document) table(title string, head []string, rows [][]string) {
 	}
 }
 
+// inCell keeps a cell on its line and in its column.
+var inCell = strings.NewReplacer("|", `\|`, "\n", " ")
+
 func (d *document) row(cells []string) {
 	for i, c := range cells {
-		cells[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(c)
+		cells[i] = inCell.Replace(c)
 	}
 	d.line("| %s |", strings.Join(cells, " | "))
 }

@@ -2,8 +2,10 @@ package rollout
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/plan"
 	"github.com/kubeseams/seams/internal/profile"
 )
@@ -26,10 +28,19 @@ func (d *document) stores(p *plan.Plan) {
 		if s.Name == "main" {
 			holds = "everything else"
 		}
-		rows = append(rows, []string{s.Name, holds, s.Durability, strings.Join(s.Members, ", "),
-			fmt.Sprintf("%d, %d, %d", s.ClientPort, s.PeerPort, s.MetricsPort), s.DataDir, gib(s.QuotaBytes), yesNo(s.ServesLiveness)})
+		members, ports, dir := strings.Join(s.Members, ", "), fmt.Sprintf("%d, %d, %d", s.ClientPort, s.PeerPort, s.MetricsPort), s.DataDir
+		if !rendered(p, s) {
+			members, ports, dir = "with its tier", "", ""
+		}
+		rows = append(rows, []string{s.Name, holds, s.Durability, members, ports, dir, gib(s.QuotaBytes), yesNo(s.ServesLiveness)})
 	}
 	d.table("Stores", []string{"etcd", "holds", "durability", "members", "client, peer, metrics port", "data directory", "quota", "loss may restart apiservers"}, rows)
+}
+
+// rendered reports whether a store is one that hosts get a manifest for; an
+// aggregated tier brings its own.
+func rendered(p *plan.Plan, s plan.Store) bool {
+	return s.Name == "main" || slices.ContainsFunc(controlplane.ExtraStores(p), func(e plan.Store) bool { return e.Name == s.Name })
 }
 
 func (d *document) tiers(p *plan.Plan) {

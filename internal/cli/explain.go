@@ -61,11 +61,14 @@ func runExplain(ctx context.Context, streams Streams, in *inputFlags, output out
 		seen []finding.Finding
 		past bool
 	)
-	err := in.each(ctx, streams, func(s *subject) error {
+	err := in.each(ctx, streams, output, func(s *subject) error {
 		x := explanation{
 			Profile: s.profile, Digest: s.digest, Estimate: s.estimate,
 			WhatIfs: estimate.WhatIfs(s.profile, estimate.Stock(s.profile)),
 			Recipe:  s.recipe, Findings: s.findings,
+		}
+		if w, ok := recipeWhatIf(s); ok {
+			x.WhatIfs = append(x.WhatIfs, w)
 		}
 		seen, past = append(seen, s.findings...), past || s.recipe.PastLadder()
 		if output.isText() {

@@ -2,12 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"slices"
-	"strings"
 
 	"github.com/kubeseams/seams/internal/estimate"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/quantity"
 	"github.com/kubeseams/seams/internal/recipe"
 )
 
@@ -28,11 +26,8 @@ func explainText(s Streams, x *explanation, figures bool) {
 		paragraph(w, "First: "+first.Message+". Fix: "+first.Fix+". See "+first.Ref+".")
 		fmt.Fprintln(w)
 	}
-	adviceTable(s, x)
-	for _, c := range x.Recipe.Choices {
-		choiceText(s, c, requirements(x.Findings), first != nil)
-	}
-	section(s, "What each change alone would do to the present layout")
+	recipeText(s, x, first != nil)
+	section(s, "What each change would do to the present layout")
 	whatIfTable(s, x)
 	section(s, "On what evidence")
 	evidenceText(s, x.Recipe)
@@ -54,6 +49,7 @@ var noRung = map[string]struct{ code, headline string }{
 	"slow-disk":          {"slow-disk-first", "the disk comes first"},
 	"runaway-controller": {"runaway-controller-first", "a looping controller comes first"},
 	"dataplane":          {"kubelet-bound", "the machines are the limit, not the control plane"},
+	"fan-out":            {"fan-out", "watch fan-out is the limit, and no rung lowers it"},
 	"crd-schemas":        {"crd-schemas-fewer", ""},
 	"list-burst":         {"list-burst-object-size", ""},
 }
@@ -73,19 +69,29 @@ func firstAdvice(x *explanation) (first *finding.Finding, others []finding.Findi
 func headline(s Streams, x *explanation) {
 	p, e := x.Profile, x.Estimate
 	verdict := string(e.Binding) + "-bound"
-	if v := bindingPressure(e).High; v < 0.6 {
+	if comfortable(e) {
 		verdict = "comfortable; " + string(e.Binding) + " is the nearest axis"
 	}
 	if trouble := noRung[e.Class]; trouble.headline != "" {
 		verdict = trouble.headline + "; " + string(e.Binding) + " is the nearest axis"
 	}
 	fmt.Fprintf(s.Out, "%s: %s\n", paint(s, bold, p.Name), paint(s, bold, verdict))
-	nodes := count(float64(p.Nodes.Count)) + " nodes"
+	nodes := quantity.With(float64(p.Nodes.Count), "nodes")
 	if p.Nodes.Demand() > p.Nodes.Count {
 		nodes += " growing to " + count(float64(p.Nodes.Demand()))
 	}
-	fmt.Fprintf(s.Out, "%s, %d apiservers of %s, Kubernetes %s on %s\n\n", nodes,
-		e.Layout.Apiservers, bytesText(p.ControlPlane.MemoryGiB*(1<<30)), p.Kubernetes, p.Platform.Kind)
+	fmt.Fprintf(s.Out, "%s, %s of %s, Kubernetes %s on %s\n\n", nodes,
+		quantity.With(float64(e.Layout.Apiservers), "apiservers"), bytesText(p.ControlPlane.MemoryGiB*(1<<30)), p.Kubernetes, p.Platform.Kind)
+}
+
+// comfortable reports whether nothing is near a ceiling.
+func comfortable(e *estimate.Estimate) bool {
+	for _, p := range e.Pressures {
+		if p.High >= estimate.Comfortable {
+			return false
+		}
+	}
+	return true
 }
 
 func bindingPressure(e *estimate.Estimate) estimate.Pressure {
@@ -111,75 +117,6 @@ func pressureTable(s Streams, e *estimate.Estimate) {
 	fmt.Fprintln(s.Out, paint(s, dim, "  Pressure is demand over the ceiling of the present layout; 1 is the wall. Estimates, not measurements."))
 }
 
-// bindingText says what the nearest ceiling is made of.
-func bindingText(x *explanation) string {
-	e := x.Estimate
-	p := bindingPressure(e)
-	text := fmt.Sprintf("The %s axis is nearest its wall: %s at %s of the ceiling (%s to %s).",
-		e.Binding, p.Limit, ratio(p.Value), ratio(p.Low), ratio(p.High))
-	if len(p.Ratios) > 0 {
-		r := p.Ratios[0]
-		text += fmt.Sprintf(" That is %s, with %s.", r.Formula, inputsText(r.Inputs))
-	}
-	if e.Subject != "" {
-		text += fmt.Sprintf(" What it is about: %s (%s).", e.Subject, strings.ReplaceAll(e.Class, "-", " "))
-	}
-	if others := otherAxes(e); others != "" {
-		text += " " + others
-	}
-	return text
-}
-
-// otherAxes says how far the other two are, since they are independent.
-func otherAxes(e *estimate.Estimate) string {
-	var quiet []string
-	for _, p := range e.Pressures {
-		if p.Axis != e.Binding {
-			quiet = append(quiet, fmt.Sprintf("%s at %s", p.Axis, ratio(p.Value)))
-		}
-	}
-	return "The axes are independent; the others are " + strings.Join(quiet, " and ") + "."
-}
-
-func inputsText(inputs []estimate.Input) string {
-	var parts []string
-	for _, in := range inputs {
-		parts = append(parts, in.Name+" = "+quantity(in.Value, in.Unit))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// apiserverText answers the reflex with this cluster's own numbers.
-func apiserverText(x *explanation) string {
-	e := x.Estimate
-	i := slices.IndexFunc(x.WhatIfs, func(w estimate.WhatIf) bool { return w.Name == "apiserver-plus-one" })
-	if i < 0 {
-		return "No figure was computed for another apiserver."
-	}
-	more := x.WhatIfs[i]
-	before, after := bindingPressure(e), estimate.Pressure{}
-	for _, p := range more.Pressures {
-		if p.Axis == e.Binding {
-			after = p
-		}
-	}
-	total, _ := e.Figure("resident.total")
-	return fmt.Sprintf("Each apiserver copies the whole watch cache. With one more, the %s pressure goes from %s to %s; "+
-		"etcd writes stay at %s; each apiserver still holds %s of live heap; and resident memory over all of them rises from %s to %s. "+
-		"It buys request capacity and pays with memory.",
-		e.Binding, ratio(before.Value), ratio(after.Value), quantity(more.MainWrites.Value, more.MainWrites.Unit),
-		bytesText(more.HeapPerApiserver.Value), bytesText(total.Value), bytesText(more.ResidentTotal.Value))
-}
-
-func adviceTable(s Streams, x *explanation) {
-	t := newTable("AXIS", "RUNG", "STATUS", "WHAT IT DOES")
-	for _, c := range x.Recipe.Choices {
-		status := cell{text: string(c.Rung.Status), colour: statusColour(c.Rung.Status)}
-		t.add(string(c.Axis), cell{c.Rung.ID, bold}, status, c.Rung.Title)
-	}
-	t.print(s.Out, s, "  ")
-}
-
 func statusColour(status recipe.Status) colour {
 	switch status {
 	case recipe.Validated, recipe.Published:
@@ -188,54 +125,6 @@ func statusColour(status recipe.Status) colour {
 		return yellow
 	}
 	return red
-}
-
-// choiceText explains one axis' rung: what it is, why not a lower one, what its evidence does not cover.
-// After advice that comes first a load may well be another.
-func choiceText(s Streams, c recipe.Choice, blocked []finding.Finding, first bool) {
-	if c.PastLadder {
-		way := wayOut(c.Axis, blocked)
-		if first {
-			way = "do first what stands first above, then " + way
-		}
-		fmt.Fprintf(s.Out, "\n  %s: %s\n", paint(s, red, "past the ladder"),
-			"no rung that anybody has built carries this "+string(c.Axis)+" load here; "+way+".")
-	}
-	if c.Rung.Order > 0 || c.PastLadder {
-		fmt.Fprintln(s.Out)
-		wrap(s.Out, c.Rung.ID+": "+c.Rung.Summary, "  ")
-	}
-	for _, r := range c.Rejected {
-		wrap(s.Out, "not "+r.ID+": "+strings.Join(r.Reasons, "; "), "    ")
-	}
-	for _, b := range c.Beyond {
-		wrap(s.Out, "beyond the evidence of "+c.Rung.ID+": "+b, "    ")
-	}
-}
-
-func whatIfTable(s Streams, x *explanation) {
-	t := newTable("CHANGE", ">NODE", ">CHURN", ">STATE", ">MAIN ETCD", ">HEAP EACH", ">RESIDENT", "VERDICT")
-	now := []any{"as it is"}
-	for _, p := range x.Estimate.Pressures {
-		now = append(now, ratio(p.Value))
-	}
-	writes, _ := x.Estimate.Figure("store.main.writes")
-	heap, _ := x.Estimate.Figure("apiserver.heap")
-	total, _ := x.Estimate.Figure("resident.total")
-	t.add(append(now, count(writes.Value)+"/s", bytesText(heap.Value), bytesText(total.Value), "")...)
-	for _, w := range x.WhatIfs {
-		row := []any{w.Change}
-		for _, p := range w.Pressures {
-			row = append(row, ratio(p.Value))
-		}
-		verdict := cell{text: w.Verdict, colour: dim}
-		if w.Advised {
-			verdict.colour = green
-		}
-		t.add(append(row, count(w.MainWrites.Value)+"/s", bytesText(w.HeapPerApiserver.Value),
-			bytesText(w.ResidentTotal.Value), verdict)...)
-	}
-	t.print(s.Out, s, "  ")
 }
 
 func evidenceText(s Streams, r *recipe.Recipe) {
@@ -281,37 +170,8 @@ func figureText(s Streams, figures []estimate.Figure) {
 		fmt.Fprintf(s.Out, "  %s  %s\n", paint(s, bold, f.ID), band(f))
 		wrap(s.Out, f.Label+" = "+f.Formula, "      ")
 		for _, in := range f.Inputs {
-			wrap(s.Out, fmt.Sprintf("%s = %s  (%s)", in.Name, quantity(in.Value, in.Unit), in.Source), "        ")
+			wrap(s.Out, fmt.Sprintf("%s = %s  (%s)", in.Name, withUnit(in.Value, in.Unit), in.Source), "        ")
 		}
 		wrap(s.Out, "source: "+f.Source, "      ")
 	}
-}
-
-func section(s Streams, title string) {
-	fmt.Fprintf(s.Out, "\n%s\n", paint(s, bold, title))
-}
-
-// textWidth is where running text is broken; a terminal's own wrapping would lose the indentation.
-const textWidth = 96
-
-func paragraph(w io.Writer, text string) { wrap(w, text, "  ") }
-
-// wrap prints text in lines of textWidth, each indented; further lines of a
-// list item hang below its text.
-func wrap(w io.Writer, text, indent string) {
-	hang := indent
-	if strings.HasPrefix(text, "- ") {
-		hang += "  "
-	}
-	line := indent
-	for i, word := range strings.Fields(text) {
-		if i > 0 && len([]rune(line))+1+len([]rune(word)) > textWidth {
-			fmt.Fprintln(w, strings.TrimRight(line, " "))
-			line = hang
-		} else if i > 0 {
-			line += " "
-		}
-		line += word
-	}
-	fmt.Fprintln(w, line)
 }

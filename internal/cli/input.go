@@ -36,8 +36,13 @@ type inputFlags struct {
 	kopsVersion string
 	cloud       string
 
+	// rendering is set by the command that renders: what files need and an
+	// estimate does not is then an error.
+	rendering bool
 	// several is set once more than one profile is asked for.
 	several bool
+	// warm, where a command has one, is done while the first profile is read.
+	warm func()
 }
 
 func (in *inputFlags) register(cmd *cobra.Command) {
@@ -79,16 +84,30 @@ type subject struct {
 // each on, so that memory does not grow with their number. Once one has an
 // error no more are handed on, but the rest are still loaded, so that every
 // file's problems are told at once.
-func (in *inputFlags) each(ctx context.Context, streams Streams, use func(*subject) error) error {
+//
+// For machines the problems are the product, as {"findings": […]}.
+func (in *inputFlags) each(ctx context.Context, streams Streams, output outputFlag, use func(*subject) error) error {
 	problems, err := in.walk(ctx, streams, use)
 	if err != nil {
 		return err
 	}
-	if finding.AtLeast(problems, finding.Error) {
+	if !finding.AtLeast(problems, finding.Error) {
+		return nil
+	}
+	if output.isText() {
 		printFindings(streams, problems)
 		return exit(exitFailure)
 	}
-	return nil
+	finding.Sort(problems)
+	if err := output.write(streams.Out, problemsOnly{problems}); err != nil {
+		return err
+	}
+	return exit(exitFailure)
+}
+
+// problemsOnly is the product where there is none but what is wrong.
+type problemsOnly struct {
+	Findings []finding.Finding `json:"findings"`
 }
 
 // walk is each without the printing: it returns what is wrong with the files
@@ -102,9 +121,9 @@ func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subje
 	if err != nil {
 		return nil, err
 	}
-	// The ladder is compiled beside the first profile's schema: the two are most
-	// of what a single render waits for.
-	ladderReady := startLadder(recipe.Options{Dirs: in.recipes})
+	// What does not need the profile is done beside its schema, which is most of
+	// what a single render waits for.
+	ladderReady, warmed := startLadder(recipe.Options{Dirs: in.recipes}, in.warm)
 	loader, err := profile.NewLoader()
 	if err != nil {
 		return nil, err
@@ -136,6 +155,11 @@ func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subje
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", displayPath(l.Source), err)
 			}
+			if contrary := contradictions(s.findings); len(contrary) > 0 {
+				problems = append(problems, contrary...)
+				break
+			}
+			warmed()
 			if err := use(s); err != nil {
 				return nil, err
 			}
@@ -144,28 +168,36 @@ func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subje
 	return problems, nil
 }
 
-// startLadder loads the ladder in the background; the function it returns waits for it.
-func startLadder(o recipe.Options) func() (*recipe.Ladder, []finding.Finding, error) {
+// startLadder loads the ladder in the background and then does warm, which may
+// be nil. The first function it returns waits for the ladder, the second for
+// the end of both, so that nothing need run beside what it warms.
+func startLadder(o recipe.Options, warm func()) (ready func() (*recipe.Ladder, []finding.Finding, error), warmed func()) {
 	var (
-		ladder   *recipe.Ladder
-		findings []finding.Finding
-		err      error
-		done     = make(chan struct{})
+		ladder       *recipe.Ladder
+		findings     []finding.Finding
+		err          error
+		loaded, done = make(chan struct{}), make(chan struct{})
 	)
 	go func() {
 		defer close(done)
 		ladder, findings, err = recipe.Load(o)
+		close(loaded)
+		if warm != nil {
+			warm()
+		}
 	}()
-	return func() (*recipe.Ladder, []finding.Finding, error) {
-		<-done
+	ready = func() (*recipe.Ladder, []finding.Finding, error) {
+		<-loaded
 		return ladder, findings, err
 	}
+	return ready, func() { <-done }
 }
 
 func (in *inputFlags) profileOptions(streams Streams) (profile.Options, error) {
 	o := profile.Options{
-		Override: profile.Override{Platform: in.platform, Kubernetes: in.kubernetes, KopsVersion: in.kopsVersion, Cloud: in.cloud},
-		Stdin:    streams.In, Format: profile.Format(in.format), Select: in.pick, JPath: in.jpath,
+		Override:  profile.Override{Platform: in.platform, Kubernetes: in.kubernetes, KopsVersion: in.kopsVersion, Cloud: in.cloud},
+		Rendering: in.rendering,
+		Stdin:     streams.In, Format: profile.Format(in.format), Select: in.pick, JPath: in.jpath,
 	}
 	for _, v := range []struct {
 		flag string
@@ -218,4 +250,15 @@ func completeRungs(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 		ids = append(ids, r.ID+"\t"+r.Title)
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// contradictions are the findings by which a recipe is none to use: the rungs
+// wanted exclude each other.
+func contradictions(findings []finding.Finding) (contrary []finding.Finding) {
+	for _, f := range findings {
+		if f.Code == "recipe-conflict" && f.Severity == finding.Error {
+			contrary = append(contrary, f)
+		}
+	}
+	return contrary
 }

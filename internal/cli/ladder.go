@@ -10,8 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubeseams/seams"
 	"github.com/kubeseams/seams/internal/estimate"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/prove"
+	"github.com/kubeseams/seams/internal/quantity"
 	"github.com/kubeseams/seams/internal/recipe"
 )
 
@@ -35,7 +38,7 @@ moves, requirements, hazards, proof and evidence.`,
 %[1]s ladder -o json | jq '.[] | select(.status == "open")'
 `),
 		ValidArgsFunction: completeRungs,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			ladder, findings, err := recipe.Load(recipe.Options{Dirs: recipes})
 			if err != nil {
 				return err
@@ -44,7 +47,11 @@ moves, requirements, hazards, proof and evidence.`,
 			if finding.AtLeast(findings, finding.Error) {
 				return exit(exitFailure)
 			}
-			return runLadder(streams, ladder.Rungs(), args, output)
+			standings, err := prove.Standings(cmd.Context(), ladder, seams.CUE, prove.EvidenceDir)
+			if err != nil {
+				return err
+			}
+			return runLadder(streams, ladder.Rungs(), standings, args, output)
 		},
 	}
 	output.register(cmd)
@@ -52,7 +59,14 @@ moves, requirements, hazards, proof and evidence.`,
 	return cmd
 }
 
-func runLadder(streams Streams, rungs []recipe.Rung, names []string, output outputFlag) error {
+// rungWithRecord is a rung as `ladder` prints it for machines.
+type rungWithRecord struct {
+	recipe.Rung
+	// Run is the project's own run of the rung's proof, if there is one.
+	Run *prove.Evidence `json:"run,omitempty"`
+}
+
+func runLadder(streams Streams, rungs []recipe.Rung, standings map[string]prove.Evidence, names []string, output outputFlag) error {
 	if len(names) > 0 {
 		var err error
 		if rungs, err = pickRungs(rungs, names); err != nil {
@@ -60,17 +74,24 @@ func runLadder(streams Streams, rungs []recipe.Rung, names []string, output outp
 		}
 	}
 	if !output.isText() {
-		return output.write(streams.Out, rungs)
+		all := make([]rungWithRecord, len(rungs))
+		for i, r := range rungs {
+			all[i].Rung = r
+			if e, ok := standings[r.ID]; ok {
+				all[i].Run = &e
+			}
+		}
+		return output.write(streams.Out, all)
 	}
 	if len(names) == 0 {
-		ladderTable(streams, rungs)
+		ladderTable(streams, rungs, standings)
 		return nil
 	}
 	for i, r := range rungs {
 		if i > 0 {
 			fmt.Fprintln(streams.Out)
 		}
-		rungText(streams, r)
+		rungText(streams, r, standings)
 	}
 	return nil
 }
@@ -91,15 +112,22 @@ func pickRungs(rungs []recipe.Rung, names []string) ([]recipe.Rung, error) {
 	return picked, nil
 }
 
-func ladderTable(s Streams, rungs []recipe.Rung) {
+func ladderTable(s Streams, rungs []recipe.Rung, standings map[string]prove.Evidence) {
 	for i, axis := range estimate.Axes {
 		if i > 0 {
 			fmt.Fprintln(s.Out)
 		}
-		t := newTable("RUNG", "STATUS", "UP TO", "WHAT IT DOES")
+		t := newTable("RUNG", "STATUS", "RUN", "UP TO", "WHAT IT DOES")
+		var below map[string]float64
 		for _, r := range rungs {
 			if r.Axis == axis {
-				t.add(r.ID, cell{string(r.Status), statusColour(r.Status)}, limitsText(r.Envelope[axis], 2), rungTitle(r))
+				upTo := limitsText(r.Envelope[axis], 2)
+				// On the state axis a rung lowers what counts against the limits.
+				if len(below) > 0 && maps.Equal(below, r.Envelope[axis]) {
+					upTo = "the same, of less in one place"
+				}
+				t.add(r.ID, cell{string(r.Status), statusColour(r.Status)}, standingCell(standings, r.ID), upTo, rungTitle(r))
+				below = r.Envelope[axis]
 			}
 		}
 		fmt.Fprintln(s.Out, paint(s, bold, string(axis)+"-bound"))
@@ -116,7 +144,7 @@ func rungTitle(r recipe.Rung) string {
 }
 
 // firstLimits are the measures that tell most about an axis, shown first.
-var firstLimits = []string{"nodes", "customWritesPerSecond", "eventWritesPerSecond", "memoryRatio", "typeBytes"}
+var firstLimits = []string{"nodes", "livenessWritesPerSecond", "customWritesPerSecond", "eventWritesPerSecond", "memoryRatio", "typeBytes"}
 
 // limitsText writes an envelope's limits, at most n of them.
 func limitsText(limits map[string]float64, n int) string {
@@ -124,12 +152,21 @@ func limitsText(limits map[string]float64, n int) string {
 	names := slices.Sorted(maps.Keys(limits))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(limitRank(a), limitRank(b)) })
 	for _, k := range names {
-		parts = append(parts, measureText(k)+" "+count(limits[k]))
+		parts = append(parts, measureText(k)+" "+limitText(k, limits[k]))
 	}
 	if n > 0 {
 		return listSome(parts, n)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// limitText writes a limit with all its digits, and bytes as bytes.
+func limitText(name string, v float64) string {
+	switch {
+	case strings.HasSuffix(name, "BytesPerSecond"), strings.HasSuffix(name, "Bytes"):
+		return quantity.Decimal(v)
+	}
+	return quantity.Exact(v)
 }
 
 func limitRank(name string) int {
@@ -152,7 +189,7 @@ func measureText(name string) string {
 	return b.String()
 }
 
-func rungText(s Streams, r recipe.Rung) {
+func rungText(s Streams, r recipe.Rung, standings map[string]prove.Evidence) {
 	w := s.Out
 	fmt.Fprintf(w, "%s  %s\n", paint(s, bold, r.ID), paint(s, statusColour(r.Status), string(r.Status)))
 	fmt.Fprintf(w, "%s\n\n", r.Title)
@@ -183,8 +220,12 @@ func rungText(s Streams, r recipe.Rung) {
 	if r.Proof != nil {
 		section(s, "Proof")
 		for _, l := range r.Proof.Limits {
-			wrap(w, fmt.Sprintf("- %s %s %s %s (%s): %s", l.Metric, l.Op, count(l.Value), l.Unit, l.Against, l.Why), "  ")
+			wrap(w, fmt.Sprintf("- %s %s %s %s (%s): %s", l.Metric, l.Op, quantity.Exact(l.Value), l.Unit, l.Against, l.Why), "  ")
 		}
+	}
+	if e, ok := standings[r.ID]; ok {
+		section(s, "Last run")
+		standingText(s, e)
 	}
 	section(s, "Evidence")
 	if len(r.Evidence) == 0 {
@@ -230,6 +271,10 @@ func movesText(w io.Writer, indent string, m map[string]any) {
 			movesText(w, indent+"  ", sub)
 			continue
 		}
-		fmt.Fprintf(w, "%s%s: %v\n", indent, k, m[k])
+		text := fmt.Sprint(m[k])
+		if k == "members" && text == "0" {
+			text += " (one on each control-plane host)"
+		}
+		fmt.Fprintf(w, "%s%s: %s\n", indent, k, text)
 	}
 }

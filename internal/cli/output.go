@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,18 +42,21 @@ func (o *outputFlag) isText() bool { return *o == "text" }
 
 // write prints v for machines.
 func (o *outputFlag) write(w io.Writer, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encode output: %w", err)
 	}
+	data := b.Bytes()
 	if *o == "yaml" {
+		var err error
 		if data, err = yaml.JSONToYAML(data); err != nil {
 			return fmt.Errorf("encode output: %w", err)
 		}
-		_, err = w.Write(data)
-		return err
 	}
-	_, err = fmt.Fprintf(w, "%s\n", data)
+	_, err := w.Write(data)
 	return err
 }
 

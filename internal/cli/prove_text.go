@@ -146,3 +146,30 @@ func predictionsTable(s Streams, r *prove.Record) {
 	}
 	t.print(s.Out, s, "  ")
 }
+
+// standingCell is how the project's own run of a rung stands today; empty for a
+// rung that was never run.
+func standingCell(standings map[string]prove.Evidence, rung string) cell {
+	colours := map[prove.Standing]colour{prove.Proven: green, prove.Failed: red, prove.Stale: yellow}
+	e, ok := standings[rung]
+	if !ok {
+		return cell{text: "-"}
+	}
+	return cell{string(e.Standing), colours[e.Standing]}
+}
+
+// standingText tells of the last run: how it stands, on what, and each limit.
+func standingText(s Streams, e prove.Evidence) {
+	r := e.Record
+	meaning := map[prove.Standing]string{
+		prove.Proven: "all limits were met",
+		prove.Failed: "a limit was not met",
+		prove.Stale:  "of a recipe or a proof that has changed since, so it proves nothing about this one",
+	}[e.Standing]
+	wrap(s.Out, fmt.Sprintf("%s on %s: %s. %s on %d CPUs and %s GiB; the load of the proof x%s.", e.Standing, r.Date, meaning,
+		strings.Join(versionsOf(r), ", "), r.Machine.CPUs, count(r.Machine.MemoryGiB), count(r.Scale)), "  ")
+	limitsTable(s, r)
+	for _, remark := range r.Remarks {
+		wrap(s.Out, "- "+remark, "  ")
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubeseams/seams/internal/check"
 	"github.com/kubeseams/seams/internal/estimate"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
@@ -38,6 +39,10 @@ profile in a directory of its name when there are several). Without -d, or
 with -d -, it prints them. Nothing is written when any file has an error, and
 no file is overwritten without --force.
 
+With --into the plan is put into the configuration of a cluster that is there:
+what the plan does not own stays as it is. Without -d the merged documents alone
+are printed; with it, the ordered rollout and what it needs are written too.
+
 A load that only an open rung would carry exits with 3 and renders nothing;
 --past-ladder renders the last rung that is built.`,
 		Example: examples(name, `
@@ -45,8 +50,9 @@ A load that only an open rung would carry exits with 3 and renders nothing;
 %[1]s render -f cluster.cue --target kops --cloud gce -d out
 %[1]s render -f cluster.cue -d out --overlay site.jsonnet
 
-# merge into the documents kOps holds, field by field
-kops get all my.example.com -o yaml | %[1]s render -f cluster.cue --target kops --into - > merged.yaml
+# merge into the documents that kOps holds, or into kubeadm's configuration
+kops get all my.example.com -o yaml | %[1]s render -f cluster.cue --target kops --into - -d out
+%[1]s render -f cluster.cue --target kubeadm --into present.yaml > merged.yaml
 `),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRender(cmd.Context(), streams, &flags) },
@@ -59,15 +65,19 @@ kops get all my.example.com -o yaml | %[1]s render -f cluster.cue --target kops 
 	f.BoolVar(&flags.force, "force", false, "overwrite files that exist")
 	f.BoolVar(&flags.pastLadder, "past-ladder", false, "render the last rung that is built when the load is past the ladder")
 	f.StringArrayVar(&flags.overlays, "overlay", nil, "jsonnet function from the rendered objects to the objects wanted; repeatable, in order")
-	f.StringVar(&flags.into, "into", "", "kOps documents to merge into, or - for standard input; prints the merged documents")
+	f.StringVar(&flags.into, "into", "", "documents of a cluster that is there to merge into, kOps' or kubeadm's, or - for standard input")
 	f.BoolVarP(&flags.quiet, "quiet", "q", false, "say nothing but errors")
 	_ = cmd.MarkFlagDirname("dir")
 	return cmd
 }
 
 func runRender(ctx context.Context, streams Streams, flags *renderFlags) error {
+	flags.in.warm, flags.in.rendering = check.Warm, true
 	r := &renderer{ctx: ctx, flags: flags, streams: streams, seen: map[string]string{}}
-	if flags.dir != "-" && flags.into == "" {
+	if err := r.readInto(); err != nil {
+		return err
+	}
+	if flags.dir != "-" {
 		stage, err := newStage(flags.dir, flags.force)
 		if err != nil {
 			return err
@@ -75,7 +85,7 @@ func runRender(ctx context.Context, streams Streams, flags *renderFlags) error {
 		defer stage.close()
 		r.stage = stage
 	}
-	if err := flags.in.each(ctx, streams, r.one); err != nil {
+	if err := flags.in.each(ctx, streams, flags.output, r.one); err != nil {
 		return err
 	}
 	return r.finish()
@@ -88,6 +98,7 @@ type renderer struct {
 	flags    *renderFlags
 	streams  Streams
 	stage    *stage
+	into     *into
 	seen     map[string]string
 	held     []rendered
 	findings []finding.Finding
@@ -253,5 +264,11 @@ func (r *renderer) print() error {
 	for _, out := range r.held {
 		files = append(files, out.below("")...)
 	}
-	return printFiles(r.streams.Out, files, r.flags.into == "")
+	if r.into == nil {
+		return printFiles(r.streams.Out, files, true)
+	}
+	if !r.flags.quiet && len(files) > 0 {
+		fmt.Fprintln(r.streams.Err, "printed: the merged documents alone; pass -d DIR for the ordered rollout too, without which they are not safe to apply")
+	}
+	return printFiles(r.streams.Out, slices.DeleteFunc(files, func(f file.File) bool { return !isMerged(f.Path) }), false)
 }

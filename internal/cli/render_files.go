@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/kubeseams/seams/generators/kind"
@@ -48,23 +45,31 @@ func (o *rendered) below(dir string) []file.File {
 
 // render takes a subject through plan, generators, overlays and check.
 func (r *renderer) render(s *subject) (*rendered, error) {
-	p, findings, err := plan.Make(s.profile, s.digest, s.recipe, s.estimate, s.target)
+	of, at, findings, err := r.cluster(s)
 	if err != nil {
 		return nil, err
 	}
 	s.findings = append(s.findings, findings...)
-	files, findings, err := r.generate(s, p)
+	if finding.AtLeast(findings, finding.Error) { // the documents are of another cluster than the plan's
+		return &rendered{Files: []renderedFile{}, Findings: findings}, nil
+	}
+	p, findings, err := plan.Make(of, s.digest, s.recipe, s.estimate, at)
 	if err != nil {
 		return nil, err
 	}
 	s.findings = append(s.findings, findings...)
+	files, findings, err := r.generate(p)
+	if err != nil {
+		return nil, err
+	}
+	s.findings = slices.Concat(s.findings, findings, aggregatedMissing(p, files))
 	if files, err = r.applyOverlays(r.ctx, files); err != nil {
 		return nil, err
 	}
-	s.findings = append(s.findings, check.Check(check.Input{Files: files, Target: s.target})...)
-	out := &rendered{Plan: p, Findings: s.findings}
+	s.findings = append(s.findings, r.into.inherited(check.Check(check.Input{Files: files, Target: at}), at)...)
+	out := &rendered{Plan: p, Findings: r.onOutput(s.findings)}
 	for _, f := range files {
-		if r.flags.into == "" {
+		if r.into == nil || !isMerged(f.Path) {
 			f = withHeader(f, header(p))
 		}
 		out.Files = append(out.Files, renderedFile{Path: f.Path, Data: string(f.Data), mode: f.Mode})
@@ -86,18 +91,20 @@ func header(p *plan.Plan) []string {
 }
 
 // generate calls the generator of the target, and the rollout that goes with every target.
-func (r *renderer) generate(s *subject, p *plan.Plan) ([]file.File, []finding.Finding, error) {
-	if r.flags.into != "" {
-		return r.merge(s, p)
+func (r *renderer) generate(p *plan.Plan) ([]file.File, []finding.Finding, error) {
+	if r.into != nil {
+		files, findings, err := r.merge(p)
+		file.Sort(files)
+		return files, findings, err
 	}
 	generate, ok := map[target.Platform]func(*plan.Plan) ([]file.File, []finding.Finding, error){
 		target.Kubeadm:   kubeadm.Generate,
 		target.Kops:      kops.Generate,
 		target.Kind:      kind.Generate,
 		target.StaticPod: staticpod.Generate,
-	}[s.target.Platform]
+	}[p.Target.Platform]
 	if !ok {
-		return nil, nil, fmt.Errorf("unknown platform %q: want kubeadm, kops, kind or staticpod", s.target.Platform)
+		return nil, nil, fmt.Errorf("unknown platform %q: want kubeadm, kops, kind or staticpod", p.Target.Platform)
 	}
 	files, findings, err := generate(p)
 	if err != nil {
@@ -108,32 +115,22 @@ func (r *renderer) generate(s *subject, p *plan.Plan) ([]file.File, []finding.Fi
 	return files, findings, nil
 }
 
-// merge puts the plan into documents that kOps holds already.
-func (r *renderer) merge(s *subject, p *plan.Plan) ([]file.File, []finding.Finding, error) {
-	if s.target.Platform != target.Kops {
-		return nil, nil, errors.New("--into merges into kOps documents: pass --target kops too")
+// aggregatedMissing says of which aggregated tiers no file is rendered: the
+// rollout ends before their groups can move.
+func aggregatedMissing(p *plan.Plan, files []file.File) []finding.Finding {
+	var all []finding.Finding
+	for _, t := range p.Aggregated {
+		if slices.ContainsFunc(files, func(f file.File) bool { return strings.HasPrefix(f.Path, "aggregated/"+t.Name+"/") }) {
+			continue
+		}
+		all = append(all, finding.Finding{
+			Code: "aggregated-files-missing", Severity: finding.Warning, Path: "aggregated." + t.Name,
+			Message: fmt.Sprintf("no files are rendered for the aggregated tier %s (%s): its servers, its etcd, their certificates and APIServices have to be made by hand",
+				t.Name, strings.Join(t.Groups, ", ")),
+			Fix: "do the rollout's other steps, and move the groups only when the tier stands; or pin a rung without the tier with --rung",
+		})
 	}
-	var (
-		existing []byte
-		err      error
-	)
-	if r.flags.into == "-" {
-		existing, err = io.ReadAll(r.streams.In)
-	} else {
-		existing, err = os.ReadFile(r.flags.into)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the kOps documents: %w", err)
-	}
-	merged, additional, findings, err := kops.Merge(existing, p)
-	if err != nil {
-		return nil, nil, err
-	}
-	files := []file.File{{Path: "cluster.yaml", Data: merged}}
-	if len(bytes.TrimSpace(additional)) > 0 {
-		files = append(files, file.File{Path: "additional.yaml", Data: additional})
-	}
-	return files, findings, nil
+	return all
 }
 
 func (r *renderer) applyOverlays(ctx context.Context, files []file.File) (_ []file.File, err error) {

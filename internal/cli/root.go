@@ -28,6 +28,7 @@ failure, 3 past the ladder (only a rung that nobody has built is left).`,
 # render it
 %[1]s render -f my-cluster.cue -d out
 `),
+		Version:           Version,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
@@ -35,6 +36,7 @@ failure, 3 past the ladder (only a rung that nobody has built is left).`,
 	if name != "seams" {
 		cmd.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
 	}
+	cmd.SetVersionTemplate("seams {{.Version}}\n")
 	cmd.SetIn(streams.In)
 	cmd.SetOut(streams.Out)
 	cmd.SetErr(streams.Err)

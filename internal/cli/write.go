@@ -51,7 +51,10 @@ const stagePrefix = ".seams-"
 // stage collects files beside their place, in a directory of its own below
 // the output, until commit moves them all; without a commit nothing changes.
 type stage struct {
-	dir   string
+	dir string
+	// root is dir, through which no symbolic link leads out of it.
+	root *os.Root
+	// tmp is the name of the stage's directory in root.
 	tmp   string
 	force bool
 	paths []string
@@ -63,30 +66,35 @@ func newStage(dir string, force bool) (*stage, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the output directory: %w", err)
 	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the output directory: %w", err)
+	}
 	tmp, err := os.MkdirTemp(dir, stagePrefix)
 	if err != nil {
+		root.Close()
 		return nil, fmt.Errorf("write to the output directory: %w", err)
 	}
-	return &stage{dir: dir, tmp: tmp, force: force}, nil
+	return &stage{dir: dir, root: root, tmp: filepath.Base(tmp), force: force}, nil
 }
 
 // close removes the stage and, when nothing was written, an output directory left empty.
 func (s *stage) close() {
-	os.RemoveAll(s.tmp)
+	s.root.RemoveAll(s.tmp)
+	s.root.Close()
 	os.Remove(s.dir) // fails, as it should, when the directory holds anything
 }
 
 // add stages files, noting those that would overwrite something.
 func (s *stage) add(files []file.File) error {
 	for _, f := range files {
-		place := filepath.Join(s.dir, filepath.FromSlash(f.Path))
-		info, err := os.Lstat(place)
+		info, err := s.root.Lstat(filepath.FromSlash(f.Path))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return fmt.Errorf("look at the output: %w", err)
+			return fmt.Errorf("look at the output in %s: %w", displayPath(s.dir), err)
 		case info.IsDir():
-			return fmt.Errorf("%s is a directory: choose another --dir", displayPath(place))
+			return fmt.Errorf("%s is a directory: choose another --dir", displayPath(filepath.Join(s.dir, filepath.FromSlash(f.Path))))
 		case !s.force:
 			s.taken = append(s.taken, f.Path)
 		}
@@ -100,14 +108,14 @@ func (s *stage) add(files []file.File) error {
 
 func (s *stage) write(f file.File) error {
 	path := filepath.Join(s.tmp, "new", filepath.FromSlash(f.Path))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := s.root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	mode := f.Mode
 	if mode == 0 {
 		mode = 0o644
 	}
-	return os.WriteFile(path, f.Data, mode)
+	return s.root.WriteFile(path, f.Data, mode)
 }
 
 // commit moves the staged files into place. Files that exist are an error
@@ -139,23 +147,23 @@ func (s *stage) commit() (err error) {
 // move puts one file into its place and says how to undo that.
 func (s *stage) move(path string) (undo []func() error, err error) {
 	rel := filepath.FromSlash(path)
-	from, to, old := filepath.Join(s.tmp, "new", rel), filepath.Join(s.dir, rel), filepath.Join(s.tmp, "old", rel)
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	from, to, old := filepath.Join(s.tmp, "new", rel), rel, filepath.Join(s.tmp, "old", rel)
+	if err := s.root.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(to); err == nil {
-		if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {
+	if _, err := s.root.Lstat(to); err == nil {
+		if err := s.root.MkdirAll(filepath.Dir(old), 0o755); err != nil {
 			return nil, err
 		}
-		if err := os.Rename(to, old); err != nil {
+		if err := s.root.Rename(to, old); err != nil {
 			return nil, err
 		}
-		undo = append(undo, func() error { return os.Rename(old, to) })
+		undo = append(undo, func() error { return s.root.Rename(old, to) })
 	}
-	if err := os.Rename(from, to); err != nil {
+	if err := s.root.Rename(from, to); err != nil {
 		return undo, err
 	}
-	return append(undo, func() error { return os.Remove(to) }), nil
+	return append(undo, func() error { return s.root.Remove(to) }), nil
 }
 
 // staleFiles lists files below dir that an earlier render wrote and this one

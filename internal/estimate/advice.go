@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/quantity"
 )
 
 // advice is what the estimate says besides numbers and rungs: the things no
 // layout mends, and those that come before one.
 func (m *model) advice() (fs []finding.Finding) {
 	for _, f := range []func() []finding.Finding{
-		m.diskAdvice, m.runawayAdvice, m.kubeletAdvice, m.stateAdvice, m.sourceAdvice, m.eventAdvice, m.storeAdvice,
+		m.diskAdvice, m.runawayAdvice, m.kubeletAdvice, m.fanoutAdvice, m.stateAdvice, m.sourceAdvice, m.eventAdvice, m.storeAdvice,
 	} {
 		fs = append(fs, f()...)
 	}
@@ -45,7 +46,7 @@ func (m *model) runawayAdvice() []finding.Finding {
 		return nil
 	}
 	return one("runaway-controller-first", finding.Warning, m.rowPath(r),
-		r.String()+": "+why+"; a controller is looping, and any store or apiserver added for it fills as well",
+		r.label()+": "+why+"; a controller is looping, and any store or apiserver added for it fills as well",
 		"find why the controller repeats itself (its events and logs name the reason), stop it, delete what has piled up, then look at this estimate again",
 		"cert-manager/cert-manager#4846, cert-manager/cert-manager#6157")
 }
@@ -61,18 +62,33 @@ func (m *model) kubeletAdvice() []finding.Finding {
 		"kubernetes-sigs/agent-sandbox#1276")
 }
 
+// fanoutAdvice: what is sent to watchers is paid in CPU of the apiservers they
+// are connected to, wherever the objects are stored.
+func (m *model) fanoutAdvice() []finding.Finding {
+	r := m.fanoutRatio()
+	if m.class != fanOut && r.Value < 1 {
+		return nil
+	}
+	s := m.widest()
+	return one("fan-out", finding.Warning, m.rowPath(s.resource),
+		fmt.Sprintf("%s watch events are sent a second, %s of the ceiling (%s a CPU, a figure without a source), most for %s, whose %s reach %s each; no store, cache or tier lowers that, so no rung mends it",
+			num(m.fanout.value), quantity.Ratio(r.Value), num(fanoutCeiling.value), s.label(), quantity.With(s.rate.value, "writes/s"), quantity.With(m.reached(s).value, "watchers")),
+		"let fewer clients watch it, or let them watch less of it (one namespace, a selector, metadata only), and write it less often; another apiserver does spread it, and costs a full copy of the watch cache",
+		"kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/cacher; kubernetes/enhancements KEP-5866")
+}
+
 func (m *model) stateAdvice() (fs []finding.Finding) {
 	crds := m.p.State.CRDs
 	if m.class == crdSchemas || crds >= manyCRDs {
 		fs = append(fs, one("crd-schemas-fewer", finding.Warning, "state.crds",
-			fmt.Sprintf("%d custom resource definitions: their schemas take about %s of live heap in every kube-apiserver, whether or not any object exists",
-				crds, size(m.crds.value)),
+			fmt.Sprintf("%s custom resource definitions: their schemas take about %s of live heap in every kube-apiserver, whether or not any object exists",
+				num(float64(crds)), size(m.crds.value)),
 			"install fewer: operator packages by family or with a selection of kinds, and no versions that are not served",
 			"Azure/azure-service-operator#2920, crossplane/upjet#151, crossplane/crossplane#2649")...)
 	}
 	if m.class == listBurst {
 		fs = append(fs, one("list-burst-object-size", finding.Warning, m.subjectPath(),
-			m.subject+": full lists of it cost more than keeping it; each client that lists it holds a whole answer in the apiserver",
+			m.bySubject().label()+": full lists of it cost more than keeping it; each client that lists it holds a whole answer in the apiserver",
 			"let clients list with limits or metadata only, use clients with WatchList (client-go of 1.35 does), delete old objects, and store large payloads elsewhere",
 			"cert-manager/cert-manager#3748, helm/helm#8977, kubernetes/kubernetes#82633, kubernetes/kubernetes#129076; KEP-3157")...)
 	}
@@ -127,8 +143,8 @@ func (m *model) sourceAdvice() []finding.Finding {
 		}
 	}
 	return one("source-side-fix", finding.Info, m.rowPath(r),
-		fmt.Sprintf("%s is most of the load (%s objects, %s writes/s); --etcd-servers-overrides does not reach custom resources, and every apiserver added copies them",
-			r.String(), num(r.stateCount()), num(r.rate)),
+		fmt.Sprintf("%s is most of the load (%s, %s); --etcd-servers-overrides does not reach custom resources, and every apiserver added copies them",
+			r.label(), quantity.With(r.stateCount(), "objects"), quantity.With(r.rate, "writes/s")),
 		fix+"; then an aggregated tier for "+r.Group, ref)
 }
 
@@ -162,7 +178,7 @@ func (m *model) storeAdvice() (fs []finding.Finding) {
 			fs = append(fs, one("quota-over-8gib", finding.Warning, "controlPlane.etcdQuotaGiB",
 				fmt.Sprintf("the %s etcd comes to %s (%s to %s) under a quota of %s: etcd suggests 8 GiB at most, and a member needs the longer to start the larger its database is",
 					s.name, size(s.db.value), size(s.db.low), size(s.db.high), size(m.quota().value)),
-				"split the store by resource before raising the quota; each part then starts sooner",
+				"move what can move to a store of its own first, since each part then starts sooner; a quota above 8 GiB is for what cannot, as in the rungs of the largest clusters",
 				"etcd system limits; k3s-io/k3s#14130")...)
 		}
 	}
@@ -214,21 +230,7 @@ func (m *model) bySubject() *resource {
 	return m.resources[i]
 }
 
-// num writes a number in a sentence.
-func num(v float64) string {
-	if v >= 100 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
-}
+// num writes a number in a sentence, and size bytes.
+func num(v float64) string { return quantity.Count(v) }
 
-// size writes bytes in a sentence, in binary units.
-func size(v float64) string {
-	switch {
-	case v >= gib:
-		return strconv.FormatFloat(v/gib, 'f', 1, 64) + " GiB"
-	case v >= mib:
-		return strconv.FormatFloat(v/mib, 'f', 0, 64) + " MiB"
-	}
-	return strconv.FormatFloat(v/1024, 'f', 1, 64) + " KiB"
-}
+func size(v float64) string { return quantity.Bytes(v) }

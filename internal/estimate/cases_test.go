@@ -95,7 +95,7 @@ func checkWhatIf(t *testing.T, e *Estimate, w WhatIf) {
 			t.Errorf("one more apiserver: writes %v to %v, heap %v to %v, advised %v",
 				writes.Value, w.MainWrites.Value, heap.Value, w.HeapPerApiserver.Value, w.Advised)
 		}
-		if !strings.Contains(w.Verdict, "no relief") || !strings.Contains(w.Verdict, "GiB resident") {
+		if !strings.Contains(w.Verdict, "no relief") || !strings.Contains(w.Verdict, "iB resident") {
 			t.Errorf("one more apiserver: %q must say what it costs", w.Verdict)
 		}
 	case "events-store":

@@ -78,8 +78,22 @@ func (c *ceilings) nodeDatabase() {
 	for _, s := range c.m.stores {
 		c.add("database."+s.name, "what nodes write and keep in "+s.name+" etcd",
 			"revisions of leases and node status, nodes, leases and pods, against the quota",
-			over(plus(s.history[Node], s.live[Node]).within(2), c.m.quota())).keeps = true
+			over(c.m.nodeBytes(s), c.m.quota())).keeps = true
 	}
+}
+
+// nodeBytes is what nodes write and keep in a store.
+func (m *model) nodeBytes(s *store) term { return plus(s.history[Node], s.live[Node]).within(2) }
+
+// revisions are what the streams of some kinds leave in a store until compaction.
+func (m *model) revisions(s *store, kinds ...streamKind) term {
+	var ts []term
+	for i := range m.streams {
+		if x := &m.streams[i]; x.store == s.name && x.history.text != "" && slices.Contains(kinds, x.kind) {
+			ts = append(ts, x.history)
+		}
+	}
+	return plus(ts...)
 }
 
 const historySource = "history against 0.4 of the quota in main, all of it in a store apart"
@@ -107,18 +121,13 @@ func (m *model) churnHistory(c *ceilings, s *store) {
 		of := func(x *stream) bool {
 			return x.store == s.name && x.history.text != "" && slices.Contains(part.kinds, x.kind)
 		}
-		var ts []term
-		for i := range m.streams {
-			if x := &m.streams[i]; of(x) {
-				ts = append(ts, x.history)
-			}
-		}
-		if len(ts) == 0 {
+		past := m.revisions(s, part.kinds...)
+		if len(past.inputs) == 0 {
 			continue
 		}
 		c.add(part.id+"."+s.name, part.label+" in "+s.name+" etcd",
 			historySource,
-			over(plus(ts...).within(2), m.historyQuota(s))).weigh = func(x *stream) float64 {
+			over(past.within(2), m.historyQuota(s))).weigh = func(x *stream) float64 {
 			if of(x) {
 				return x.history.value
 			}
@@ -148,13 +157,20 @@ func (c *ceilings) window() {
 			hottest, most = s.resource, s.rate.value
 		}
 	}
-	c.add("window", "watch window of "+nameOf(hottest), windowCeiling.source, over(largest(rates...), windowCeiling.term())).weigh =
+	c.add("window", "watch window of "+labelOf(hottest), windowCeiling.source, over(largest(rates...), windowCeiling.term())).weigh =
 		func(s *stream) float64 {
 			if s.resource != hottest {
 				return 0
 			}
 			return s.rate.value
 		}
+}
+
+func labelOf(r *resource) string {
+	if r == nil {
+		return "any resource"
+	}
+	return r.label()
 }
 
 func nameOf(r *resource) string {
@@ -181,10 +197,10 @@ func (c *ceilings) types() {
 		if !m.statedInMain(r) {
 			continue
 		}
-		c.add("bytes."+r.id, "stored bytes of "+r.String(), typeBytesCeiling.source,
+		c.add("bytes."+r.id, "stored bytes of "+r.label(), typeBytesCeiling.source,
 			over(m.typeBytes(r), typeBytesCeiling.term())).about = r
 		if r.builtIn {
-			c.add("objects."+r.id, "objects of "+r.String(), typeObjectsCeiling.source,
+			c.add("objects."+r.id, "objects of "+r.label(), typeObjectsCeiling.source,
 				over(statedCount(r), typeObjectsCeiling.term())).about = r
 		}
 	}

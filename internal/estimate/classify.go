@@ -17,6 +17,7 @@ const (
 	dataplane     class = "dataplane"
 	comfortably   class = "comfortable"
 	heartbeat     class = "heartbeat"
+	fanOut        class = "fan-out"
 	events        class = "events"
 	crChurn       class = "cr-churn"
 	builtInChurn  class = "builtin-churn"
@@ -40,7 +41,7 @@ func (m *model) classify() (class, string) {
 	if m.kubeletBound() && m.worst().Value < 1 {
 		return dataplane, "nodes.podChurnPerSecond"
 	}
-	if m.highest() < comfortable {
+	if m.highest() < Comfortable {
 		return comfortably, ""
 	}
 	nearest := m.ratios[m.binding][0]
@@ -78,8 +79,12 @@ func (m *model) classifyNode(r *ratio) (class, string) {
 	return heartbeat, grLeases.String()
 }
 
-// classifyChurn: the kind of writes that makes up most of the nearest ceiling.
+// classifyChurn: the kind of writes that makes up most of the nearest ceiling;
+// where that is the events sent to watchers, no store is the matter.
 func (m *model) classifyChurn(r *ratio) (class, string) {
+	if r.ID == fanoutID {
+		return fanOut, m.widest().String()
+	}
 	byClass := map[class]float64{}
 	subjects := map[class]part{}
 	for i := range m.streams {
@@ -107,6 +112,26 @@ func (m *model) classifyChurn(r *ratio) (class, string) {
 		}
 	}
 	return best, nameOf(subjects[best].resource)
+}
+
+// fanoutID is the ceiling that no store, cache or tier moves.
+const fanoutID = "pressure.churn.fanout"
+
+// fanoutRatio is how near watch fan-out is to its ceiling.
+func (m *model) fanoutRatio() *ratio {
+	rs := m.ratios[Churn]
+	return &rs[slices.IndexFunc(rs, func(r ratio) bool { return r.ID == fanoutID })]
+}
+
+// widest is the stream of the churn axis for which most watch events are sent.
+func (m *model) widest() (best *stream) {
+	r := m.fanoutRatio()
+	for i := range m.streams {
+		if s := &m.streams[i]; s.kind.axis() == Churn && (best == nil || r.weigh(s) > r.weigh(best)) {
+			best = s
+		}
+	}
+	return best
 }
 
 // classifyState: a custom group that is half of the nearest ceiling is custom

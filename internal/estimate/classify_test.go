@@ -177,3 +177,66 @@ func TestAdviceNeverOverridesCustom(t *testing.T) {
 		t.Error("kept runs: nothing about the pruner")
 	}
 }
+
+// Watch fan-out is a class of its own: no store or tier relieves it, one more
+// apiserver does, and the finding says both.
+func TestFanOutIsNoRung(t *testing.T) {
+	p := churning(base(300), gr("example.dev", "sessions"), 400, 2000)
+	p.Churn.Resources[0].Watchers = 2000
+	e := Compute(p, Stock(p))
+	if e.Class != string(fanOut) || e.Subject != "example.dev/sessions" {
+		t.Fatalf("class %s about %q", e.Class, e.Subject)
+	}
+	i := slices.IndexFunc(e.Findings, hasCode("fan-out"))
+	if i < 0 {
+		t.Fatal("no finding")
+	}
+	f := e.Findings[i]
+	if f.Severity != finding.Warning || f.Path != "churn.resources[0]" || !strings.Contains(f.Message, "no rung mends it") || !strings.Contains(f.Fix, "another apiserver does spread it") {
+		t.Errorf("%+v", f)
+	}
+	for _, w := range WhatIfs(p, Stock(p)) {
+		if w.Advised != (w.Name == "apiserver-plus-one") {
+			t.Errorf("%s: advised %v: %s", w.Name, w.Advised, w.Verdict)
+		}
+	}
+	// Beside a nearer ceiling it is said all the same.
+	p.ControlPlane.EtcdQuotaGiB = 0.1
+	if e := Compute(p, Stock(p)); e.Class != string(crChurn) || !slices.ContainsFunc(e.Findings, hasCode("fan-out")) {
+		t.Errorf("class %s, findings %v", e.Class, e.Findings)
+	}
+	quiet := base(300)
+	if slices.ContainsFunc(Compute(quiet, Stock(quiet)).Findings, hasCode("fan-out")) {
+		t.Error("a quiet cluster is told of fan-out")
+	}
+}
+
+// Each measure counts what its own axis causes: history of churn is no state,
+// neither in main nor in a tier, and nodes are neither.
+func TestMeasuresAreOfTheirAxis(t *testing.T) {
+	p := base(300)
+	l := Stock(p)
+	l.Aggregated = []TierGroups{{Name: "example-dev", Groups: []string{"example.dev"}, Replicas: 2}}
+	before := Compute(p, l)
+	churning(churning(p, gr("batch", "jobs"), 1000, 20000), gr("example.dev", "sessions"), 1000, 20000)
+	after := Compute(p, l)
+	for _, a := range []Axis{Node, State} {
+		for name := range before.Measures[a] {
+			if b, n := measure(t, before, a, name), measure(t, after, a, name); n > b*1.0001 {
+				t.Errorf("churn raises %s %s from %v to %v", a, name, b, n)
+			}
+		}
+	}
+	for _, name := range []string{"databaseRatio", "tierMemoryRatio"} {
+		if measure(t, after, Churn, name) <= measure(t, before, Churn, name) {
+			t.Errorf("churn does not raise its own %s", name)
+		}
+	}
+	more := Compute(base(30000), l)
+	if measure(t, more, State, "databaseRatio") != measure(t, before, State, "databaseRatio") || measure(t, more, Churn, "databaseRatio") != measure(t, before, Churn, "databaseRatio") {
+		t.Error("nodes raise what other axes keep")
+	}
+	if measure(t, more, Node, "databaseRatio") <= measure(t, before, Node, "databaseRatio") {
+		t.Error("nodes do not raise their own databaseRatio")
+	}
+}

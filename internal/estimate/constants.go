@@ -173,8 +173,8 @@ const (
 	// kubeletPodsPerSecond is what one kubelet and its runtime start and stop:
 	// 20 nodes met their wall at 90 pods/s, 4.5 each (agent-sandbox #1276).
 	kubeletPodsPerSecond = 4.0
-	// comfortable is the high end of the pressures below which there is no trouble to name.
-	comfortable = 0.6
+	// Comfortable is the high end of the pressures below which there is no trouble to name.
+	Comfortable = 0.6
 	// requestsPerParent is how many request objects a controller may have for
 	// each object it works for before it must be looping: renewals keep a
 	// handful (cert-manager #4846: 25,000 for 2).

@@ -27,12 +27,12 @@ func (a amount) on(axis Axis) term {
 func (m *model) computeStored() {
 	m.stored, m.cached = map[string]amount{}, map[string]amount{}
 	for _, r := range m.resources {
-		m.stored[r.id] = m.amountOf(r, "stored", "stored bytes of "+r.String(), "objects × (size + key)",
+		m.stored[r.id] = m.amountOf(r, "stored", "stored bytes of "+r.label(), "objects × (size + key)",
 			func(s stock) term { return times(s.count, plus(s.bytes, keyBytes.term())) })
 		if r.GroupResource == grEvents {
 			continue // the watch cache is off for events
 		}
-		m.cached[r.id] = m.amountOf(r, "cached", "watch cache of "+r.String(),
+		m.cached[r.id] = m.amountOf(r, "cached", "watch cache of "+r.label(),
 			"estimate: objects × (size × measured heap factor + element); ÷ and × 1.5",
 			func(s stock) term { return times(s.count, m.objectHeap(r, s.bytes)).atLeastWithin(1.5) })
 	}
@@ -48,7 +48,7 @@ func (m *model) computeRBAC() {
 		if r.Group == rbacGroup {
 			stored = append(stored, m.stored[r.id].total)
 			cached = append(cached, m.cached[r.id].total)
-			counts = append(counts, m.add("resource."+r.id+".count", "objects of "+r.String(), "objects", "as stated", statedCount(r)))
+			counts = append(counts, m.add("resource."+r.id+".count", "objects of "+r.label(), "objects", "as stated", statedCount(r)))
 		}
 	}
 	m.rbacStored = m.add("rbac.stored", "stored bytes of RBAC objects", "bytes", "objects × (size + key), or the sum of their rows",
@@ -107,7 +107,7 @@ func (m *model) computeRings() {
 			continue
 		}
 		slots := smallest(times(plus(rates...), historyWindow.term()), historyRing.term())
-		m.rings[r.id] = m.add("resource."+r.id+".ring", "watch history of "+r.String(), "bytes",
+		m.rings[r.id] = m.add("resource."+r.id+".ring", "watch history of "+r.label(), "bytes",
 			"estimate: min(writes × 75 s, 102,400) × heap of an object; ÷ and × 1.5",
 			times(slots, m.objectHeap(r, size)).atLeastWithin(1.5))
 	}

@@ -8,9 +8,9 @@ import (
 
 func TestMeasuresAreComplete(t *testing.T) {
 	want := map[Axis][]string{
-		Node: {"livenessWritesPerSecond", "memoryRatio", "nodes"},
+		Node: {"databaseRatio", "livenessWritesPerSecond", "memoryRatio", "nodes"},
 		Churn: {"builtinWritesPerSecond", "customBytesPerSecond", "customServerWritesPerSecond", "customWritesPerSecond",
-			"eventDatabaseRatio", "eventWritesPerSecond", "leaderElectionWritesPerSecond", "seatsRatio"},
+			"databaseRatio", "eventDatabaseRatio", "eventWritesPerSecond", "leaderElectionWritesPerSecond", "seatsRatio", "tierMemoryRatio"},
 		State: {"databaseRatio", "memoryRatio", "tierMemoryRatio", "typeBytes", "typeObjects"},
 	}
 	p := base(1)

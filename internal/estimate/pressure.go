@@ -116,8 +116,8 @@ func (m *model) stateCeilings() []ratio {
 	}
 	general := m.procs[0]
 	if r := m.lists(); r != nil {
-		burst := m.add("apiserver.lists", "answers to all listers of "+r.String()+" at once", "bytes", listFactor.source, m.listBytes(r))
-		c.add("lists", "memory of one kube-apiserver while "+r.String()+" is listed",
+		burst := m.add("apiserver.lists", "answers to all listers of "+r.label()+" at once", "bytes", listFactor.source, m.listBytes(r))
+		c.add("lists", "memory of one kube-apiserver while "+r.label()+" is listed",
 			"resident objects and one full list for each lister, against the host's memory",
 			over(plus(m.residentBy(general, State), burst), m.memory())).about = r
 	}

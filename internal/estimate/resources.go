@@ -64,6 +64,14 @@ type resource struct {
 
 func (r *resource) custom() bool { return !r.builtIn }
 
+// label is the resource in a sentence: the core group has no name to write.
+func (r *resource) label() string {
+	if r.Group == "" {
+		return r.Resource
+	}
+	return r.String()
+}
+
 // stateCount is the largest count that was stated, 0 without a row.
 func (r *resource) stateCount() (n float64) {
 	for _, s := range r.stated {

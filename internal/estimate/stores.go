@@ -147,7 +147,7 @@ func (m *model) computeHistory() {
 			s.history = m.add(s.name+".history", "events and their revisions", "bytes",
 				"events × (TTL + 1 to 2 compaction intervals)", m.eventBytes(s, row, kept))
 		case s.rate.value > 0:
-			s.history = m.add(s.name+".history", "revisions of "+s.String()+" ("+s.name+")", "bytes",
+			s.history = m.add(s.name+".history", "revisions of "+s.label()+" ("+s.name+")", "bytes",
 				"writes × (value + row) × 1 to 2 compaction intervals", times(s.rate, row, kept))
 		}
 	}

@@ -96,8 +96,9 @@ type Pressure struct {
 
 // WhatIf is one change of layout and what it does to every axis.
 type WhatIf struct {
-	// Name is stable: "apiserver-plus-one", "events-store", "leases-store",
-	// "cache-off", "aggregated-tier", "longer-lease".
+	// Name is stable: "apiserver-plus-one", "quota-8gib", "events-store",
+	// "leases-store", "cache-off", "aggregated-tier", "longer-lease"; "recipe" is
+	// Compare's, where it is asked about a whole recipe.
 	Name   string `json:"name"`
 	Change string `json:"change"`
 	// Pressures are the axes' pressures after the change, in the order of Axes.
@@ -120,9 +121,9 @@ type Estimate struct {
 	Pressures []Pressure `json:"pressures"`
 	// Binding is the axis with the largest pressure.
 	Binding Axis `json:"binding"`
-	// Class says what kind of trouble it is: "heartbeat", "events", "cr-churn",
-	// "builtin-churn", "resident-state", "crd-schemas", "list-burst",
-	// "runaway-controller", "slow-disk", "dataplane" or "comfortable". Whether a
+	// Class says what kind of trouble it is: "slow-disk", "runaway-controller",
+	// "dataplane", "comfortable", "heartbeat", "fan-out", "events", "cr-churn",
+	// "builtin-churn", "crd-schemas", "list-burst" or "resident-state". Whether a
 	// load is past the ladder is for the recipe to say.
 	Class string `json:"class"`
 	// Subject is the resource, group or setting the class is about, where there is one.

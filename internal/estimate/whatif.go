@@ -1,12 +1,12 @@
 package estimate
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/kubeseams/seams/internal/profile"
+	"github.com/kubeseams/seams/internal/quantity"
 )
 
 // noticeable is the part of a pressure a change must take away to count as relief.
@@ -30,11 +30,23 @@ func WhatIfs(p *profile.Profile, l Layout) []WhatIf {
 	return out
 }
 
+// Compare estimates one layout, under a name and in words, against the one the
+// profile starts from.
+func Compare(p *profile.Profile, name, text string, l Layout) WhatIf {
+	return newModel(p, Stock(p)).compare(change{name, text, l}, newModel(p, l))
+}
+
 // changes lists what can be done to the present layout.
 func (m *model) changes() (cs []change) {
 	l := m.l
 	l.Apiservers = int(m.apiservers) + 1
 	cs = append(cs, change{"apiserver-plus-one", "one more apiserver", l})
+	if m.quota().value < suggestedQuotaGiB*gib && strings.HasSuffix(m.ratios[m.binding][0].ID, "."+mainStore) &&
+		!strings.Contains(m.ratios[m.binding][0].ID, ".commits.") {
+		l := m.l
+		l.QuotaGiB = suggestedQuotaGiB
+		cs = append(cs, change{"quota-8gib", "etcd's quota raised to 8 GiB", l})
+	}
 	if !m.l.EventsStore {
 		l := m.l
 		l.EventsStore = true
@@ -54,7 +66,7 @@ func (m *model) changes() (cs []change) {
 	if r := m.coldest(); r != nil {
 		l := m.l
 		l.Uncached = append(slices.Clone(l.Uncached), r.GroupResource)
-		cs = append(cs, change{"cache-off", r.String() + " off the watch cache", l})
+		cs = append(cs, change{"cache-off", r.label() + " off the watch cache", l})
 	}
 	if group := m.tierCandidate(); group != "" {
 		l := m.l
@@ -183,23 +195,39 @@ func (m *model) verdict(c change, after *model, relief bool) string {
 		}
 		switch {
 		case b-n >= noticeable*b:
-			parts = append(parts, fmt.Sprintf("lowers %s %.2f to %.2f", a, b, n))
+			parts = append(parts, "lowers "+string(a)+" "+fromTo(b, n))
 		case n-b >= noticeable*n:
-			parts = append(parts, fmt.Sprintf("raises %s %.2f to %.2f", a, b, n))
+			parts = append(parts, "raises "+string(a)+" "+fromTo(b, n))
 		}
 	}
 	if d := after.resident.value - m.resident.value; math.Abs(d) >= 0.05*gib {
-		parts = append(parts, fmt.Sprintf("%+.1f GiB resident", d/gib))
+		parts = append(parts, signed(d)+" resident")
 	}
 	before, _ := m.figure("store.main.writes")
 	now, _ := after.figure("store.main.writes")
 	if d := before.Value - now.Value; d >= 1 && d >= noticeable*before.Value {
-		parts = append(parts, fmt.Sprintf("%.0f writes/s off the main etcd", d))
+		parts = append(parts, quantity.With(d, "writes/s")+" off the main etcd")
 	}
-	if c.name == "longer-lease" {
+	switch c.name {
+	case "longer-lease":
 		parts = append(parts, "a dead node is noticed after 200 s")
+	case "quota-8gib":
+		parts = append(parts, "a member with 8 GiB needs about a minute to start")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// fromTo writes a pressure before and after.
+func fromTo(before, after float64) string {
+	return quantity.Ratio(before) + " to " + quantity.Ratio(after)
+}
+
+// signed writes a difference in bytes.
+func signed(d float64) string {
+	if d > 0 {
+		return "+" + quantity.Bytes(d)
+	}
+	return quantity.Bytes(d)
 }
 
 // worthSaying is the pressure below which an axis' change is not worth words.
@@ -212,11 +240,11 @@ func (m *model) onBinding(after *model, relief bool) string {
 	b, n := m.pressures[i], after.pressures[i]
 	switch {
 	case relief && m.wantsLayout():
-		return fmt.Sprintf("helps %s %.2f to %.2f", m.binding, b.Value, n.Value)
+		return "helps " + string(m.binding) + " " + fromTo(b.Value, n.Value)
 	case relief:
-		return fmt.Sprintf("not called for (%s %.2f to %.2f)", m.binding, b.Value, n.Value)
+		return "not called for (" + string(m.binding) + " " + fromTo(b.Value, n.Value) + ")"
 	case n.Value-b.Value >= noticeable*b.Value && n.Value >= worthSaying:
-		return fmt.Sprintf("no relief: raises %s %.2f to %.2f", m.binding, b.Value, n.Value)
+		return "no relief: raises " + string(m.binding) + " " + fromTo(b.Value, n.Value)
 	}
 	text := "no relief for " + string(m.binding)
 	for i, r := range b.Ratios {
@@ -227,11 +255,11 @@ func (m *model) onBinding(after *model, relief bool) string {
 		if j < 0 || r.Value-n.Ratios[j].Value < noticeable*r.Value {
 			continue
 		}
-		behind := fmt.Sprintf("%s %.2f to %.2f", r.Label, r.Value, n.Ratios[j].Value)
+		behind := r.Label + " " + fromTo(r.Value, n.Ratios[j].Value)
 		if i == 0 {
-			return fmt.Sprintf("%s (%s, but %s at %.2f)", text, behind, n.Limit, n.Value)
+			return text + " (" + behind + ", but " + n.Limit + " at " + quantity.Ratio(n.Value) + ")"
 		}
-		return fmt.Sprintf("%s (%s stays; %s)", text, b.Limit, behind)
+		return text + " (" + b.Limit + " stays; " + behind + ")"
 	}
 	return text
 }

@@ -118,8 +118,8 @@ func TestWhatIfVerdicts(t *testing.T) {
 		{"apiserver-plus-one", liveness, false, []string{"no relief for node", "+", "GiB resident"}},
 		{"events-store", liveness, false, []string{"no relief for node"}},
 		{"leases-store", liveness, true, []string{"helps node", "writes/s off the main etcd"}},
-		{"longer-lease", liveness, true, []string{"helps node", "7500 writes/s off the main etcd", "a dead node is noticed after 200 s"}},
-		{"aggregated-tier", churning(base(100), gr("example.dev", "sessions"), 1200, 3000), true, []string{"helps churn", "1200 writes/s off the main etcd"}},
+		{"longer-lease", liveness, true, []string{"helps node", "7,500 writes/s off the main etcd", "a dead node is noticed after 200 s"}},
+		{"aggregated-tier", churning(base(100), gr("example.dev", "sessions"), 1200, 3000), true, []string{"helps churn", "1,200 writes/s off the main etcd"}},
 		{"aggregated-tier", churning(base(100), gr("example.dev", "sessions"), 100, 3000), false, []string{"not called for (churn"}},
 		{"cache-off", keeping(base(100), gr("example.dev", "reports"), 100000, 14000), false, []string{"no relief for state (stored bytes of example.dev/reports stays", "-"}},
 		{"cache-off", keeping(keeping(base(100), gr("one.dev", "reports"), 50000, 14000), gr("two.dev", "reports"), 70000, 14000), false,
@@ -197,5 +197,40 @@ func BenchmarkWhatIfs(b *testing.B) {
 	p := caseProfile(b, "45c-workflow-burst")
 	for b.Loop() {
 		WhatIfs(p, Stock(p))
+	}
+}
+
+// The cheapest thing to do about a full database is offered where the database
+// is what is nearest, and nowhere else.
+func TestWhatIfQuota(t *testing.T) {
+	p := base(15000)
+	p.ControlPlane.EtcdQuotaGiB = 2
+	w := whatIf(t, p, Stock(p), "quota-8gib")
+	if !w.Advised || !strings.Contains(w.Verdict, "helps node") || !strings.Contains(w.Verdict, "to start") {
+		t.Errorf("advised %v: %s", w.Advised, w.Verdict)
+	}
+	p.ControlPlane.EtcdQuotaGiB = 8
+	if slices.Contains(names(WhatIfs(p, Stock(p))), "quota-8gib") {
+		t.Error("offered at 8 GiB")
+	}
+	fast := churning(base(100), gr("example.dev", "sessions"), 2000, 100)
+	fast.ControlPlane.EtcdQuotaGiB = 4
+	if slices.Contains(names(WhatIfs(fast, Stock(fast))), "quota-8gib") {
+		t.Error("offered where no database is the ceiling")
+	}
+}
+
+// A recipe is compared as every other change is.
+func TestCompare(t *testing.T) {
+	p := base(15000)
+	p.ControlPlane.EtcdQuotaGiB = 2
+	l := Stock(p)
+	l.LeasesStore, l.QuotaGiB = true, 8
+	w := Compare(p, "recipe", "the recipe", l)
+	if after := Compute(p, l); w.Name != "recipe" || !w.Advised || w.Pressures[0].Value != after.Pressures[0].Value {
+		t.Errorf("%+v", w)
+	}
+	if same := Compare(p, "recipe", "the recipe", Stock(p)); same.Advised || !strings.Contains(same.Verdict, "no relief") {
+		t.Errorf("%+v", same)
 	}
 }

@@ -89,7 +89,7 @@ func (m *model) computeWrites() {
 		if r.GroupResource == grLeases {
 			kind = elections
 		}
-		m.addStream(r, kind, "resource."+r.id, "writes to "+r.String(), "profile",
+		m.addStream(r, kind, "resource."+r.id, "writes to "+r.label(), "profile",
 			fromProfile("writesPerSecond", r.rate, "writes/s"), r.writeBytes)
 	}
 	m.resourceTotals()

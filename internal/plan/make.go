@@ -29,7 +29,7 @@ func Make(p *profile.Profile, digest string, r *recipe.Recipe, e *estimate.Estim
 		profile: p, recipe: r, settings: &r.Settings, estimate: e, target: t,
 		plan: &Plan{
 			Name: p.Name, Target: t, ProfileDigest: digest, RecipeDigest: r.Digest,
-			Nodes: p.Nodes.Demand(), ControlPlane: p.ControlPlane,
+			Nodes: p.Nodes.Demand(), NodesPresent: p.Nodes.Count, ControlPlane: p.ControlPlane,
 			Routes: []Route{}, Aggregated: []AggregatedTier{}, PKI: []Certificate{}, Rollout: []Step{},
 		},
 	}

@@ -35,7 +35,7 @@ func (m *maker) rollout() {
 // changes reports whether anything differs from stock.
 func (m *maker) changes() bool {
 	p := m.plan
-	return m.apiserverChanges() || len(p.Stores) > 1 || len(p.Tiers) > 1 || p.Kubelet != (Kubelet{}) ||
+	return m.apiserverChanges() || m.quotaGrows() || len(p.Stores) > 1 || len(p.Tiers) > 1 || p.Kubelet != (Kubelet{}) ||
 		len(p.ControllerManager.Flags)+len(p.ControllerManager.FeatureGates)+len(p.ControllerManager.Env) > 0 ||
 		len(p.Scheduler.Flags)+len(p.Scheduler.FeatureGates)+p.Scheduler.QPS > 0
 }
@@ -43,6 +43,11 @@ func (m *maker) changes() bool {
 func (m *maker) apiserverChanges() bool {
 	t := m.plan.Tiers[0]
 	return len(m.plan.Routes)+len(t.Flags)+len(t.FeatureGates)+len(t.Env)+len(t.Uncached) > 0
+}
+
+// quotaGrows reports whether main's quota is to be larger than it is.
+func (m *maker) quotaGrows() bool {
+	return m.plan.Stores[0].QuotaBytes > bytes(m.profile.ControlPlane.EtcdQuotaGiB)
 }
 
 func (m *maker) step(s Step) { m.plan.Rollout = append(m.plan.Rollout, s) }

@@ -11,7 +11,14 @@ import (
 // those with plain static pods.
 func (m *maker) rolloutHosts() {
 	m.stepBackUp()
-	m.stepCopy()
+	if m.kubeadm() {
+		m.stepMerge()
+		m.stepCopyMerged()
+	} else {
+		m.stepCompare()
+		m.stepCopy()
+	}
+	m.stepQuota()
 	for _, s := range m.extraStores() {
 		m.stepStartStore(s)
 	}
@@ -41,75 +48,37 @@ func (m *maker) stepBackUp() {
 	m.step(Step{
 		Title:    "Back up the main etcd",
 		Why:      "It holds everything that is not routed away, and the steps below restart every process that writes to it.",
-		Commands: []string{m.etcdctl(main, host, "snapshot save "+main.DataDir+"/before-seams.db"), m.scpBack(host, main.DataDir+"/before-seams.db")},
+		Commands: []string{m.etcdctl(main, host, "snapshot save "+main.DataDir+"/before-seams.db"), m.scpBack(host, main.DataDir+"/before-seams.db", ".")},
 		Check:    "etcdutl snapshot status before-seams.db --write-out=table",
 		Expect:   "a hash, and a number of keys that fits the cluster",
 	})
 }
 
-func (m *maker) scpBack(host, file string) string {
+func (m *maker) scpBack(host, file, to string) string {
 	address := m.address(host)
 	if strings.Contains(address, ":") {
 		address = "[" + address + "]"
 	}
-	return "scp root@" + address + ":" + file + " ."
+	return "scp 'root@" + address + ":" + file + "' " + to
 }
 
-// stepCopy brings the files to the hosts. On kubeadm the configuration also
-// goes into the cluster, or the next upgrade would render without it.
+// stepCopy brings to hosts of plain static pods what their pods refer to.
 func (m *maker) stepCopy() {
+	files := m.copiedBesides()
+	if files == "" {
+		return
+	}
 	s := Step{
 		Title:  "Copy the files to the control-plane hosts",
-		Why:    "Every later step uses them there. Nothing changes yet.",
+		Why:    "The manifests refer to them there. Nothing changes yet.",
 		Check:  m.ssh(m.hostNames()[0], "ls "+hostDir),
 		Expect: "the copied files",
 		Undo:   "Remove " + hostDir + " on each host.",
 	}
-	files := m.copied()
 	for _, h := range m.hostNames() {
-		s.Commands = append(s.Commands, m.ssh(h, "mkdir -p "+hostDir))
-		if files != "" {
-			s.Commands = append(s.Commands, m.scp("-r "+files, h, hostDir+"/"))
-		}
+		s.Commands = append(s.Commands, m.ssh(h, "mkdir -p "+hostDir), m.scp(strings.TrimSpace(files), h, hostDir+"/"))
 	}
-	if !m.kubeadm() {
-		m.step(s)
-		return
-	}
-	for _, h := range m.hostNames() {
-		s.Commands = append(s.Commands, m.ssh(h, fmt.Sprintf(`sed "s/advertiseAddress: .*/advertiseAddress: %s/; s/^  name: .*/  name: %s/" %s/init.yaml > %s`, m.address(h), h, hostDir, thisHost)))
-	}
-	first := m.hostNames()[0]
-	s.Commands = append(s.Commands, m.ssh(first, "kubeadm init phase upload-config kubeadm --config "+thisHost))
-	s.Why = "Every later step uses them there. The upload keeps the next kubeadm upgrade from rendering without them."
-	s.Check = "kubectl -n kube-system get configmap kubeadm-config -o yaml"
-	s.Expect = "the flags of init.yaml under apiServer.extraArgs"
-	s.Undo = "Upload the former ClusterConfiguration in the same way; keep a copy of the ConfigMap."
 	m.step(s)
-}
-
-// thisHost is init.yaml with the host's own address and name, which kubeadm's
-// phases take from the configuration; a serving certificate carries both.
-const thisHost = hostDir + "/this-host.yaml"
-
-func (m *maker) copied() string {
-	if !m.kubeadm() {
-		if m.plan.Scheduler.QPS+m.plan.Scheduler.Burst > 0 {
-			return "scheduler.yaml"
-		}
-		return ""
-	}
-	files := []string{"init.yaml"}
-	for _, r := range m.plan.Routes {
-		if s, ok := m.plan.Store(r.Store); ok && !s.ServesLiveness {
-			files = append(files, "patches")
-			break
-		}
-	}
-	if m.plan.Scheduler.QPS+m.plan.Scheduler.Burst > 0 {
-		files = append(files, "scheduler.yaml")
-	}
-	return strings.Join(files, " ")
 }
 
 func etcdFile(s Store) string { return "etcd-" + s.Name + ".yaml" }
@@ -154,15 +123,15 @@ func (m *maker) stepsSwitchInTurn() {
 				Title:    "Switch the apiserver on " + h,
 				Why:      "One at a time, so that the others serve meanwhile.",
 				Commands: []string{m.apply(h, "kube-apiserver")},
-				Check:    m.readyz(h, m.plan.Tiers[0].Port),
-				Expect:   "ok",
+				Check:    m.changed(h, "kube-apiserver") + "; " + m.readyz(h, m.plan.Tiers[0].Port),
+				Expect:   "the plan's lines, and ok",
 				Undo:     m.undoSwitch(),
 			}
 			if events, ok := m.routed(eventsRoute); ok {
 				s.Why += " Events need no copy: what is left in the main etcd expires within its TTL."
 				s.Hazard = "Until the last host is done, Events written through one apiserver are not listed by another."
 				s.Check += " && " + m.etcdctl(events, events.Members[0], "get /registry/events/ --prefix --keys-only --limit=3")
-				s.Expect = "ok, then keys below /registry/events/"
+				s.Expect = "the plan's lines, and ok, then keys below /registry/events/"
 			}
 			m.step(s)
 		}
@@ -170,11 +139,11 @@ func (m *maker) stepsSwitchInTurn() {
 	m.stepManagers("One host at a time: the leader steps down and another one takes over.")
 }
 
-func (m *maker) undoSwitch() string {
-	if m.kubeadm() {
-		return "Run the same phase with the former ClusterConfiguration."
-	}
-	return "Copy the former manifest back."
+func (m *maker) undoSwitch() string { return "Copy the former manifest back from " + former + "." }
+
+// changed shows what became different in a manifest of a host.
+func (m *maker) changed(host, component string) string {
+	return m.ssh(host, "diff "+former+"/"+component+".yaml "+manifestsDir+"/")
 }
 
 // stepManagers brings controller manager and scheduler to their new flags.

@@ -80,18 +80,21 @@ func (m *maker) stepKubelets() {
 	}
 	s := Step{
 		Title:  "Change the kubelets, a part of the nodes at a time",
-		Why:    "After the control plane: a longer lease before the longer grace period would make nodes NotReady, and a tier has to stand before nodes are sent to it.",
+		Why:    m.whyKubeletsLast(tier),
 		Check:  "kubectl get nodes --no-headers",
 		Expect: "every node Ready",
 		Hazard: "Thousands of kubelets that restart together list everything they watch together.",
 		Undo:   "Put the former values back and restart the kubelets.",
+	}
+	if m.kubeadm() {
+		s.Undo = "The same with " + former + ".yaml."
 	}
 	if m.plan.Kubelet != (Kubelet{}) && m.kubeadm() {
 		s.Commands = append(s.Commands,
 			m.ssh(m.hostNames()[0], "kubeadm init phase upload-config kubelet --config "+thisHost),
 			"# on each node: kubeadm upgrade node phase kubelet-config && systemctl restart kubelet")
 	} else if m.plan.Kubelet != (Kubelet{}) {
-		s.Commands = append(s.Commands, "# on each node: put the fields into the kubelet's configuration and run systemctl restart kubelet")
+		s.Commands = append(s.Commands, "# on each node: kubelet/20-seams.conf into the directory that the kubelet's --config-dir names, which adds to its configuration, and systemctl restart kubelet")
 	}
 	if endpoint := m.plan.ControlPlane.NodeEndpoint; tier && endpoint != "" {
 		if m.kubeadm() {
@@ -103,6 +106,18 @@ func (m *maker) stepKubelets() {
 		s.Expect += ", and watchers on the node tier"
 	}
 	m.step(s)
+}
+
+// whyKubeletsLast gives the reasons that this plan has.
+func (m *maker) whyKubeletsLast(tier bool) string {
+	why := "After the control plane, which has to take what the kubelets then send."
+	if m.plan.Kubelet.NodeLeaseDurationSeconds > upstreamLeaseSeconds {
+		why += " A longer lease before the longer grace period would make nodes NotReady."
+	}
+	if tier {
+		why += " A tier has to stand before nodes are sent to it."
+	}
+	return why
 }
 
 func (m *maker) tier(name string) (Tier, bool) {
@@ -120,8 +135,9 @@ func (m *maker) stepStartTier(t Tier) {
 		Why:    "After every main apiserver has the same stores and gates, so that no two disagree.",
 		Check:  m.readyz(t.Hosts[0], t.Port),
 		Expect: "ok",
-		Hazard: "Each holds a copy of what it caches: look at the memory of its host.",
-		Undo:   "Remove the manifest; nobody uses the tier yet.",
+		Hazard: "Each holds a copy of what it caches: look at the memory of its host. The manifest has the plan's flags alone: add your own of kube-apiserver and their volumes with --overlay before, " +
+			"above all encryption-provider-config, without which this tier would store Secrets in the clear and could not read the others.",
+		Undo: "Remove the manifest; nobody uses the tier yet.",
 	}
 	for _, h := range t.Hosts {
 		s.Commands = append(s.Commands, m.scp("manifests/"+h+"/kube-apiserver-"+t.Name+".yaml", h, manifestsDir+"/"))

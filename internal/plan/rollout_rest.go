@@ -55,23 +55,25 @@ func (m *maker) stepSharding() {
 // ours, before the CRD is in the tier.
 func (m *maker) stepsAggregated() {
 	for _, t := range m.plan.Aggregated {
-		dir := "aggregated/" + t.Name
 		m.step(Step{
-			Title:    "Start the aggregated tier " + t.Name,
-			Why:      "Server and etcd stand before anything is sent to them. Nothing changes for the groups yet.",
-			Commands: []string{"kubectl create namespace " + t.Namespace + " --dry-run=client -o yaml | kubectl apply -f -", "kubectl apply -f " + dir + "/"},
-			Check:    "kubectl -n " + t.Namespace + " get endpointslices -l kubernetes.io/service-name=" + t.Service,
-			Expect:   plural(t.Replicas, "endpoint"),
-			Hazard:   "Look at the memory of its hosts: the groups take an estimated " + gib(t.ResidentBytes) + " of heap in each of its servers.",
-			Undo:     "Delete the manifests.",
+			Title: "Start the aggregated tier " + t.Name,
+			Why:   "Server and etcd stand before anything is sent to them. Nothing changes for the groups yet.",
+			Commands: []string{
+				"kubectl create namespace " + t.Namespace + " --dry-run=client -o yaml | kubectl apply -f -",
+				"# no files are rendered for this: deploy the servers, the etcd " + t.Store + ", their certificates and the Service " + t.Service,
+			},
+			Check:  "kubectl -n " + t.Namespace + " get endpointslices -l kubernetes.io/service-name=" + t.Service,
+			Expect: plural(t.Replicas, "endpoint"),
+			Hazard: "Look at the memory of its hosts: the groups take an estimated " + gib(t.ResidentBytes) + " of heap in each of its servers.",
+			Undo:   "Delete the manifests.",
 		})
 		for _, group := range t.Groups {
-			m.stepMoveGroup(t, dir, group)
+			m.stepMoveGroup(t, group)
 		}
 	}
 }
 
-func (m *maker) stepMoveGroup(t AggregatedTier, dir, group string) {
+func (m *maker) stepMoveGroup(t AggregatedTier, group string) {
 	apiservices := `kubectl get apiservices -o name | grep "\.` + strings.ReplaceAll(group, ".", `\.`) + `$"`
 	m.step(Step{
 		Title: "Move the group " + group + " to " + t.Name,
@@ -81,7 +83,7 @@ func (m *maker) stepMoveGroup(t AggregatedTier, dir, group string) {
 			"# stop every writer of the group, then save its objects",
 			`for r in $(kubectl api-resources --api-group=` + group + ` --verbs=list -o name); do kubectl get $r -A -o yaml > saved-$r.yaml; done`,
 			apiservices + " | xargs -I{} kubectl label {} kube-aggregator.kubernetes.io/automanaged-",
-			"kubectl apply -f " + dir + "/apiservices/",
+			"# no files are rendered for this: apply an APIService for each version of the group, to the Service " + t.Namespace + "/" + t.Service,
 			"# create the group's CRDs in the tier, not in the main server, then its objects from what was saved",
 		},
 		Check:  apiservices + " | xargs -I{} kubectl wait --for=condition=Available {} --timeout=60s && kubectl get --raw /apis/" + group,
@@ -142,7 +144,7 @@ func (m *maker) rolloutKops() {
 	if m.plan.Kubelet != (Kubelet{}) {
 		m.step(Step{
 			Title:    "Replace the nodes",
-			Why:      "After the control plane: a longer lease before the longer grace period would make nodes NotReady.",
+			Why:      m.whyKubeletsLast(false) + " kOps brings a kubelet's settings to new instances only.",
 			Commands: []string{"kops rolling-update cluster --name " + name + " --instance-group-roles=node --yes"},
 			Check:    "kops validate cluster --name " + name + " --wait 10m",
 			Expect:   "the cluster is ready",
@@ -152,14 +154,25 @@ func (m *maker) rolloutKops() {
 	m.stepsAggregated()
 	if _, ok := m.routed(leasesRoute); ok {
 		m.step(Step{
-			Title:    "Delete the old leases from the main etcd",
-			Why:      "They have no expiry of their own and stay for ever. Only now, since until here they are the way back.",
-			Commands: []string{"# on a control-plane instance, in the pod etcd-manager-main: etcdctl --endpoints=https://127.0.0.1:4001 del --prefix /registry/leases/"},
-			Check:    "# in the same place: etcdctl --endpoints=https://127.0.0.1:4001 get /registry/leases/ --prefix --count-only --write-out=fields",
-			Expect:   "a count of 0",
-			Hazard:   "Mind the port: on 4004 the same command deletes every live lease.",
+			Title: "Delete the old leases from the main etcd",
+			Why:   "They have no expiry of their own and stay for ever. Only now, since until here they are the way back.",
+			Commands: []string{
+				"POD=$(kubectl -n kube-system get pods -o name | grep /etcd-manager-main- | head -n 1)",
+				kopsEtcdctl(4001, "del --prefix /registry/leases/"),
+			},
+			Check:  kopsEtcdctl(4001, "get /registry/leases/ --prefix --count-only --write-out=fields"),
+			Expect: "a count of 0",
+			Hazard: "Mind the port: on 4004 the same command deletes every live lease.",
 		})
 	}
+}
+
+// kopsEtcdctl runs etcdctl in etcd-manager's pod $POD, which has it beside each
+// etcd below /opt, and the apiserver's client certificate of the host
+// (kubernetes/kops docs/operations/etcd_administration.md).
+func kopsEtcdctl(port int, args string) string {
+	const pki = "/rootfs/srv/kubernetes/kube-apiserver/"
+	return fmt.Sprintf(`kubectl -n kube-system exec "$POD" -- sh -c '$(ls /opt/etcd-*/etcdctl | tail -n 1) --endpoints=https://127.0.0.1:%d --cacert=%[2]setcd-ca.crt --cert=%[2]setcd-client.crt --key=%[2]setcd-client.key %[3]s'`, port, pki, args)
 }
 
 // stepKopsTogether replaces the control plane as a whole. kOps has no way to

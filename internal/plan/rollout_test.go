@@ -67,7 +67,7 @@ func order(t *testing.T, p *Plan, titles ...string) []int {
 // disagree about them, and the old ones go last.
 func TestLeasesSwitchOrder(t *testing.T) {
 	p, _ := makePlan(t, base(), "node/node-tier", "node/longer-lease", "state/client-shards")
-	got := order(t, p, "Back up", "Copy", "Start the etcd events", "Start the etcd leases", "Give the members of leases",
+	got := order(t, p, "Back up", "Merge", "Copy", "Start the etcd events", "Start the etcd leases", "Give the members of leases",
 		"Stop controller managers", "Switch all apiservers together", "Start controller manager and scheduler", "Restart what elects",
 		"Start the apiservers of the tier nodes", "Change the kubelets", "Start the controller managers of the group", "See that every apiserver filters",
 		"Delete the old leases")
@@ -98,7 +98,7 @@ func TestAPIServiceBeforeCRD(t *testing.T) {
 	p, _ := makePlan(t, hot(base(), "agents.example.dev", 1500))
 	step := p.Rollout[order(t, p, "Move the group agents.example.dev")[0]]
 	commands := strings.Join(step.Commands, "\n")
-	label, apply, crd := strings.Index(commands, "automanaged-"), strings.Index(commands, "apiservices/"), strings.Index(commands, "CRDs in the tier")
+	label, apply, crd := strings.Index(commands, "automanaged-"), strings.Index(commands, "apply an APIService"), strings.Index(commands, "CRDs in the tier")
 	if label < 0 || apply < label || crd < apply {
 		t.Errorf("label %d, apply %d, CRD %d in:\n%s", label, apply, crd, commands)
 	}

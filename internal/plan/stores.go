@@ -46,11 +46,7 @@ const (
 // stores lists main, the stores that rungs set up and those of aggregated
 // tiers.
 func (m *maker) stores() {
-	quota := m.settings.Main.QuotaGiB
-	if quota == 0 {
-		quota = m.profile.ControlPlane.EtcdQuotaGiB
-	}
-	m.addStore(Store{Name: mainStore, Durability: "durable", QuotaBytes: bytes(quota), ServesLiveness: true}, 0)
+	m.addStore(Store{Name: mainStore, Durability: "durable", QuotaBytes: bytes(m.mainQuota()), ServesLiveness: true}, 0)
 	for _, name := range slices.Sorted(maps.Keys(m.settings.Stores)) {
 		s := m.settings.Stores[name]
 		if !m.storeFits(name) {
@@ -68,6 +64,19 @@ func (m *maker) stores() {
 	}
 	m.placeOther()
 	m.judgeStores()
+}
+
+// mainQuota is the larger of the recipe's and the one the profile has: below
+// the size of its data an etcd refuses every write.
+func (m *maker) mainQuota() float64 {
+	want, have := m.settings.Main.QuotaGiB, m.profile.ControlPlane.EtcdQuotaGiB
+	if want > 0 && want < have {
+		m.say(finding.Finding{
+			Code: "etcd-quota-kept", Severity: finding.Info, Path: "controlPlane.etcdQuotaGiB",
+			Message: fmt.Sprintf("the quota of main stays at the profile's %.3g GiB, more than the recipe's %.3g GiB", have, want),
+		})
+	}
+	return max(want, have)
 }
 
 func bytes(gib float64) int64 { return int64(gib * (1 << 30)) }
@@ -191,7 +200,7 @@ func (m *maker) routes() {
 // judgeStores says what the stores are not, whatever one may hope.
 func (m *maker) judgeStores() {
 	hosts := len(m.plan.ControlPlane.Hosts)
-	if hosts%2 == 0 {
+	if hosts%2 == 0 && !m.kops() { // kOps refuses it, and says so
 		m.say(finding.Finding{
 			Code: "plan-even-hosts", Severity: finding.Warning, Path: "controlPlane.hosts",
 			Message: fmt.Sprintf("%d hosts carry etcds of %d members: an even number would survive no more losses", hosts, len(m.members(0))),

@@ -17,8 +17,10 @@ type Plan struct {
 	ProfileDigest string `json:"profileDigest"`
 	RecipeDigest  string `json:"recipeDigest"`
 	// Rungs are the chosen rung IDs, in the order of the axes.
-	Rungs        []string             `json:"rungs"`
+	Rungs []string `json:"rungs"`
+	// Nodes is what the plan is made for, NodesPresent how many of them are there.
 	Nodes        int                  `json:"nodes"`
+	NodesPresent int                  `json:"nodesPresent"`
 	ControlPlane profile.ControlPlane `json:"controlPlane"`
 	// Stores begins with main.
 	Stores []Store `json:"stores"`

@@ -148,7 +148,7 @@ func (s *shape) filler(n int) *node {
 		return &node{kind: kindList}
 	case s.kind != kindString:
 		return &node{kind: kindInt, text: "1"}
-	case s.leaf.check == "net.IP()":
+	case s.leaf().check == "net.IP()":
 		return &node{kind: kindString, text: fmt.Sprintf("192.0.2.%d", n%256)}
 	}
 	return &node{kind: kindString, text: fmt.Sprintf("x%d", n)}

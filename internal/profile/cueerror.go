@@ -206,7 +206,7 @@ func refused(e errors.Error, s *shape) (value string, ok bool) {
 		return "", false
 	}
 	for _, v := range m[1:3] {
-		if v != s.leaf.fallback && !slices.Contains([]string{"int", "number", "string", "bool"}, v) && !slices.Contains(s.leaf.enum, strings.Trim(v, `"`)) {
+		if v != s.leaf().fallback && !slices.Contains([]string{"int", "number", "string", "bool"}, v) && !slices.Contains(s.leaf().enum, strings.Trim(v, `"`)) {
 			return v, true
 		}
 	}

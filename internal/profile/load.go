@@ -42,6 +42,10 @@ type Options struct {
 	ExtVars, ExtCode, TLAVars, TLACode map[string]string
 	// JPath lists directories that Jsonnet may import from, besides the file's own.
 	JPath []string
+	// Rendering makes errors of what only files need: an endpoint for several
+	// hosts, address ranges with room for all nodes and pods. Without it they are
+	// warnings, since the load can be estimated all the same.
+	Rendering bool
 	// Override replaces versions and platform after the schema's defaults and
 	// before Validate.
 	Override Override

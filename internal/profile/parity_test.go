@@ -126,7 +126,10 @@ func matchFields(t *testing.T, typ reflect.Type, s *shape, at string) {
 		if s.kind != want {
 			t.Errorf("%s is %s in Go, %s in CUE", at, typ.Kind(), s.kind)
 		}
-		if (s.kind == kindInt || s.kind == kindNumber) && (s.leaf.lower == "" || s.leaf.upper == "") {
+		if _, err := s.readLeaf(); err != nil {
+			t.Errorf("%s: %v", at, err)
+		}
+		if (s.kind == kindInt || s.kind == kindNumber) && (s.leaf().lower == "" || s.leaf().upper == "") {
 			t.Errorf("%s lacks a bound: %s", at, s.want())
 		}
 	}

@@ -148,7 +148,7 @@ func (r *reader) keep(p *Profile, name string, place func(fieldPath) (string, in
 func (r *reader) validate(p *Profile, place func(fieldPath) (string, int), skip []fieldPath) {
 	lowered := r.options.Override.apply(p)
 next:
-	for _, f := range append(lowered, Validate(p)...) {
+	for _, f := range append(lowered, validate(p, r.options.Rendering)...) {
 		at := parsePath(f.Path)
 		for _, s := range skip {
 			if at.within(s) || s.within(at) {

@@ -21,12 +21,12 @@ type shape struct {
 	fields []shapeField
 	// elem is the shape of a list's elements.
 	elem *shape
-	// leaf describes a scalar.
-	leaf leaf
+	// source is a scalar's schema, and facts is what was read off it once a
+	// message asked.
+	source cue.Value
+	facts  *leaf
 	// maxItems bounds a list; 0 without a bound.
 	maxItems int64
-	// doc is the first sentence of the field's doc comment.
-	doc string
 }
 
 type shapeField struct {
@@ -48,10 +48,11 @@ type leaf struct {
 	fallback string
 }
 
-// describe reads the shape of a schema value. Errors: a constraint of a form
-// that no message has words for, which a test of this package rules out.
+// describe reads the shape of a schema value: the fields, and of scalars only
+// the kind, since their constraints are for messages. Errors: a kind that no
+// profile has.
 func describe(v cue.Value) (*shape, error) {
-	s := &shape{doc: firstSentence(v)}
+	s := &shape{}
 	switch v.IncompleteKind() {
 	case cue.StructKind:
 		s.kind = kindObject
@@ -76,11 +77,12 @@ func describe(v cue.Value) (*shape, error) {
 		s.maxItems = maxItems(v)
 		return s, err
 	}
-	return s, s.describeLeaf(v)
+	s.source = v
+	return s, s.scalarKind()
 }
 
-func (s *shape) describeLeaf(v cue.Value) error {
-	switch v.IncompleteKind() {
+func (s *shape) scalarKind() error {
+	switch k := s.source.IncompleteKind(); k {
 	case cue.IntKind:
 		s.kind = kindInt
 	case cue.NumberKind, cue.FloatKind:
@@ -90,24 +92,41 @@ func (s *shape) describeLeaf(v cue.Value) error {
 	case cue.BoolKind:
 		s.kind = kindBool
 	default:
-		return fmt.Errorf("unexpected kind %v", v.IncompleteKind())
-	}
-	// The value prints as its constraints: *40 | uint & >=1 & <=3600.
-	e, err := parser.ParseExpr("", fmt.Sprint(v))
-	if err != nil {
-		return err
-	}
-	if err := s.leaf.read(e); err != nil {
-		return err
-	}
-	// A lone literal before an open constraint is its default, not a choice.
-	if s.leaf.fallback != "" && len(s.leaf.enum) == 1 || s.kind == kindBool {
-		s.leaf.enum = nil
-	}
-	if c := s.leaf.check; c != "" && wording[c] == "" {
-		return fmt.Errorf("no wording for %s", c)
+		return fmt.Errorf("unexpected kind %v", k)
 	}
 	return nil
+}
+
+// leaf gives a scalar's constraints. One of a form that no message has words
+// for is left out of them, which a test of this package rules out.
+func (s *shape) leaf() *leaf {
+	if s.facts == nil {
+		s.facts, _ = s.readLeaf()
+	}
+	return s.facts
+}
+
+func (s *shape) readLeaf() (*leaf, error) {
+	l := &leaf{}
+	if !s.source.Exists() {
+		return l, nil // an object or a list
+	}
+	// The value prints as its constraints: *40 | uint & >=1 & <=3600.
+	e, err := parser.ParseExpr("", fmt.Sprint(s.source))
+	if err != nil {
+		return l, err
+	}
+	if err := l.read(e); err != nil {
+		return l, err
+	}
+	// A lone literal before an open constraint is its default, not a choice.
+	if l.fallback != "" && len(l.enum) == 1 || s.kind == kindBool {
+		l.enum = nil
+	}
+	if l.check != "" && wording[l.check] == "" {
+		return l, fmt.Errorf("no wording for %s", l.check)
+	}
+	return l, nil
 }
 
 // maxItems finds the bound of a list written [...T] & list.MaxItems(n).
@@ -201,18 +220,6 @@ func (s *shape) at(p fieldPath) *shape {
 		}
 	}
 	return s
-}
-
-// firstSentence gives the start of a field's doc comment.
-func firstSentence(v cue.Value) string {
-	for _, g := range v.Doc() {
-		text := strings.Join(strings.Fields(g.Text()), " ")
-		if i := strings.Index(text, ". "); i >= 0 {
-			text = text[:i]
-		}
-		return strings.TrimSuffix(text, ".")
-	}
-	return ""
 }
 
 // exprText prints a constraint as the schema writes it.

@@ -10,9 +10,9 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
-	"cuelang.org/go/mod/modfile"
 )
 
 // userModule is a CUE module of the user's that holds the profile.
@@ -30,14 +30,14 @@ func (l *Loader) findModule(dir string) (*userModule, error) {
 		name := path.Join(dir, "cue.mod", "module.cue")
 		data, err := fs.ReadFile(l.FS, fsName(name))
 		if err == nil {
-			f, err := modfile.ParseNonStrict(data, name)
+			path, err := modulePath(data, name)
 			if err != nil {
 				return nil, fmt.Errorf("read the module file: %w", err)
 			}
-			if f.ModulePath() == module {
+			if path == module {
 				return nil, nil
 			}
-			return &userModule{dir, f.ModulePath()}, nil
+			return &userModule{dir, path}, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return nil, plainPathError(name, err)
@@ -47,6 +47,36 @@ func (l *Loader) findModule(dir string) (*userModule, error) {
 		}
 		dir = path.Dir(dir)
 	}
+}
+
+// modulePath is the module's path in a module file, without the major version;
+// empty when the file gives none. Package mod/modfile would hold the rest of
+// the file to its schema, too, and takes as long over that as the profile does:
+// but no more of the file is used here.
+func modulePath(data []byte, name string) (string, error) {
+	file, err := parser.ParseFile(name, data)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.Field)
+		if !ok {
+			continue
+		}
+		if label, _, err := ast.LabelName(f.Label); err != nil || label != "module" {
+			continue
+		}
+		lit, ok := f.Value.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return "", cueerrors.Newf(f.Value.Pos(), "module is not a string")
+		}
+		text, err := literal.Unquote(lit.Value)
+		if err != nil {
+			return "", cueerrors.Newf(f.Value.Pos(), "module: %v", err)
+		}
+		return ast.ParseImportPath(text).Path, nil
+	}
+	return "", nil
 }
 
 // imports resolves the imports of one evaluation: the packages of the embedded

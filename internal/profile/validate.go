@@ -13,9 +13,15 @@ import (
 // schema cannot say because it needs arithmetic over several fields or
 // knowledge of versions. A profile built in Go, without the schema, may be
 // given too. The findings have paths and no file; they come in the order of
-// the profile's fields.
-func Validate(p *Profile) []finding.Finding {
-	v := &validator{Profile: p}
+// the profile's fields. What only rendered files need is a warning.
+func Validate(p *Profile) []finding.Finding { return validate(p, false) }
+
+// ValidateToRender is Validate where files are to be rendered: what they need
+// is an error.
+func ValidateToRender(p *Profile) []finding.Finding { return validate(p, true) }
+
+func validate(p *Profile, rendering bool) []finding.Finding {
+	v := &validator{Profile: p, rendering: rendering}
 	v.versions()
 	v.liveness()
 	v.nodeLoad()
@@ -30,7 +36,8 @@ func Validate(p *Profile) []finding.Finding {
 
 type validator struct {
 	*Profile
-	found []finding.Finding
+	rendering bool
+	found     []finding.Finding
 }
 
 // err adds an error, warn a warning, info a remark; the code is in codes.go
@@ -41,6 +48,15 @@ func (v *validator) err(code, path, msg, fix, ref string) {
 
 func (v *validator) warn(code, path, msg, fix, ref string) {
 	v.add(finding.Warning, code, path, msg, fix, ref)
+}
+
+// toRender adds what stands in the way of rendering, and not of estimating.
+func (v *validator) toRender(code, path, msg, fix, ref string) {
+	severity := finding.Warning
+	if v.rendering {
+		severity = finding.Error
+	}
+	v.add(severity, code, path, msg, fix, ref)
 }
 
 func (v *validator) info(code, path, msg, fix, ref string) {

@@ -49,7 +49,7 @@ func (v *validator) hosts() {
 func (v *validator) endpoints() {
 	c := v.ControlPlane
 	if len(c.Hosts) > 1 && c.Endpoint == "" {
-		v.err(CodeEndpointMissing, "controlPlane.endpoint", fmt.Sprintf("%d hosts need an endpoint that stands for all of them", len(c.Hosts)),
+		v.toRender(CodeEndpointMissing, "controlPlane.endpoint", fmt.Sprintf("%d hosts need an endpoint that stands for all of them", len(c.Hosts)),
 			`add endpoint, host:port of a load balancer, such as "api.example.com:6443"`, "kubeadm controlPlaneEndpoint, which cannot be added to a running cluster")
 	}
 	host := v.hostOf("controlPlane.endpoint", c.Endpoint)

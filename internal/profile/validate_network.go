@@ -59,7 +59,7 @@ func (v *validator) nodeRanges(pods netip.Prefix) {
 	}
 	// Neither shift can overflow: room is at most 2^30 for IPv4, 2^16 for IPv6.
 	if room := 1 << (mask - pods.Bits()); room < v.Nodes.Demand() {
-		add := v.err
+		add := v.toRender
 		if v.Platform.Kind == string(target.Kops) {
 			// On kOps the network plugin may hand out addresses itself (amazonvpc).
 			add = v.warn
@@ -68,7 +68,7 @@ func (v *validator) nodeRanges(pods netip.Prefix) {
 			"use a shorter podCIDR, or a longer nodeMaskSize", "kube-controller-manager --cluster-cidr, --node-cidr-mask-size")
 	}
 	if host := bits - mask; host < 16 && 1<<host-2 < v.Nodes.PodsPerNode {
-		v.err(CodeNodeRangeTooSmall, at, fmt.Sprintf("a node's /%d has %d addresses; the profile has %d pods on a node", mask, 1<<host-2, v.Nodes.PodsPerNode),
+		v.toRender(CodeNodeRangeTooSmall, at, fmt.Sprintf("a node's /%d has %d addresses; the profile has %d pods on a node", mask, 1<<host-2, v.Nodes.PodsPerNode),
 			"use a shorter nodeMaskSize", "")
 	}
 }

@@ -86,7 +86,7 @@ func TestValidate(t *testing.T) {
 		"no hosts":            {func(p *Profile) { p.ControlPlane.Hosts, p.ControlPlane.Apiservers = nil, 3 }, ""},
 		"three hosts":         {func(p *Profile) { hosts(p, "fd00::1", "fd00::2", "fd00::3") }, ""},
 		"two hosts":           {func(p *Profile) { hosts(p, "fd00::1", "fd00::2") }, "warning hosts-even"},
-		"no endpoint":         {func(p *Profile) { hosts(p, "fd00::1", "fd00::2", "fd00::3"); p.ControlPlane.Endpoint = "" }, "endpoint-missing"},
+		"no endpoint":         {func(p *Profile) { hosts(p, "fd00::1", "fd00::2", "fd00::3"); p.ControlPlane.Endpoint = "" }, "warning endpoint-missing"},
 		"one host, none":      {func(p *Profile) { p.ControlPlane.Endpoint = "" }, ""},
 		"same name":           {func(p *Profile) { hosts(p, "fd00::1", "fd00::2", "fd00::3"); p.ControlPlane.Hosts[2].Name = "h0" }, "duplicate-host"},
 		"same address":        {func(p *Profile) { hosts(p, "fd00::1", "fd00::2", "fd00:0::1") }, "duplicate-host"},
@@ -117,14 +117,14 @@ func TestValidate(t *testing.T) {
 		"mask too long":     {func(p *Profile) { ranges(p, "10.128.0.0/16", "10.96.0.0/12", 64) }, "node-mask-bad"},
 		"IPv6 mask far":     {func(p *Profile) { ranges(p, "fd01::/40", "fd02::/112", 64) }, "node-mask-bad"},
 		"room to spare":     {func(p *Profile) { p.Nodes.Count = 256; ranges(p, "10.128.0.0/16", "10.96.0.0/12", 24) }, ""},
-		"one node too many": {func(p *Profile) { p.Nodes.Count = 257; ranges(p, "10.128.0.0/16", "10.96.0.0/12", 24) }, "pod-range-too-small"},
-		"target too many":   {func(p *Profile) { p.Nodes.TargetCount = 257; ranges(p, "10.128.0.0/16", "10.96.0.0/12", 24) }, "pod-range-too-small"},
+		"one node too many": {func(p *Profile) { p.Nodes.Count = 257; ranges(p, "10.128.0.0/16", "10.96.0.0/12", 24) }, "warning pod-range-too-small"},
+		"target too many":   {func(p *Profile) { p.Nodes.TargetCount = 257; ranges(p, "10.128.0.0/16", "10.96.0.0/12", 24) }, "warning pod-range-too-small"},
 		"too many for kops": {func(p *Profile) {
 			p.Nodes.Count = 257
 			p.Platform = Platform{"kops", &Kops{Version: "1.37.0"}}
 			ranges(p, "10.128.0.0/16", "10.96.0.0/12", 24)
 		}, "warning pod-range-too-small"},
-		"pods too many": {func(p *Profile) { p.Nodes.PodsPerNode = 255; ranges(p, "10.128.0.0/9", "10.96.0.0/12", 24) }, "node-range-too-small"},
+		"pods too many": {func(p *Profile) { p.Nodes.PodsPerNode = 255; ranges(p, "10.128.0.0/9", "10.96.0.0/12", 24) }, "warning node-range-too-small"},
 		"pods that fit": {func(p *Profile) { p.Nodes.PodsPerNode = 254; ranges(p, "10.128.0.0/9", "10.96.0.0/12", 24) }, ""},
 	}
 	for name, test := range tests {
@@ -244,5 +244,24 @@ func TestEveryCodeHasACase(t *testing.T) {
 	})
 	if n < 40 {
 		t.Errorf("only %d codes found", n)
+	}
+}
+
+// What only files need stands in the way of rendering, and of nothing else.
+func TestValidateToRender(t *testing.T) {
+	for name, change := range map[string]func(*Profile){
+		"endpoint-missing":     func(p *Profile) { hosts(p, "fd00::1", "fd00::2", "fd00::3"); p.ControlPlane.Endpoint = "" },
+		"pod-range-too-small":  func(p *Profile) { p.Nodes.Count = 257; ranges(p, "10.128.0.0/16", "10.96.0.0/12", 24) },
+		"node-range-too-small": func(p *Profile) { p.Nodes.PodsPerNode = 255; ranges(p, "10.128.0.0/9", "10.96.0.0/12", 24) },
+	} {
+		p := clean()
+		change(p)
+		estimating, rendering := Validate(p), ValidateToRender(p)
+		if len(estimating) != 1 || estimating[0].Code != name || estimating[0].Severity != finding.Warning {
+			t.Errorf("%s: to estimate: %v", name, estimating)
+		}
+		if len(rendering) != 1 || rendering[0].Code != name || rendering[0].Severity != finding.Error {
+			t.Errorf("%s: to render: %v", name, rendering)
+		}
 	}
 }

@@ -29,14 +29,14 @@ func (s *shape) want() string {
 		return "a list"
 	case s.kind == kindBool:
 		return "true or false"
-	case len(s.leaf.enum) > 0:
-		return "one of: " + strings.Join(s.leaf.enum, ", ")
-	case s.leaf.check != "":
-		return wording[s.leaf.check]
+	case len(s.leaf().enum) > 0:
+		return "one of: " + strings.Join(s.leaf().enum, ", ")
+	case s.leaf().check != "":
+		return wording[s.leaf().check]
 	}
 	text := map[kind]string{kindInt: "an integer", kindNumber: "a number", kindString: "a string"}[s.kind]
 	var bounds []string
-	for _, b := range []string{s.leaf.lower, s.leaf.upper} {
+	for _, b := range []string{s.leaf().lower, s.leaf().upper} {
 		if b != "" {
 			op := strings.TrimRight(b, "0123456789.")
 			bounds = append(bounds, op+" "+b[len(op):])
@@ -67,16 +67,16 @@ func (c *checker) value(n *node, s *shape, p fieldPath) {
 		code = CodeTooMany
 		c.addAt(n, code, p, fmt.Sprintf("want %s; got %d", s.want(), len(n.items)), "")
 		return
-	case len(s.leaf.enum) > 0:
+	case len(s.leaf().enum) > 0:
 		code = CodeNotOneOf
-		if near := nearest(n.text, s.leaf.enum); near != "" {
+		if near := nearest(n.text, s.leaf().enum); near != "" {
 			fix = fmt.Sprintf("did you mean %q?", near)
 		}
 	case s.kind == kindInt || s.kind == kindNumber:
 		code = CodeOutOfBounds
 	}
-	if fix == "" && s.leaf.fallback != "" && len(s.leaf.enum) == 0 {
-		fix = "leave it out for the default, " + s.leaf.fallback
+	if fix == "" && s.leaf().fallback != "" && len(s.leaf().enum) == 0 {
+		fix = "leave it out for the default, " + s.leaf().fallback
 	}
 	c.addAt(n, code, p, fmt.Sprintf("want %s; got %s", s.want(), n.got(mismatch)), fix)
 }

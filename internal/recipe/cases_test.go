@@ -180,7 +180,7 @@ func TestEventsAloneAreNoFixForLiveness(t *testing.T) {
 	if i < 0 {
 		t.Fatal("node/ci-5k is not among the rejected")
 	}
-	if want := "liveness 2,583/s (high 2,625/s) > 600/s"; !slices.Contains(r.Choices[0].Rejected[i].Reasons, want) {
+	if want := "liveness up to 2,625/s (estimate 2,583/s) > 600/s"; !slices.Contains(r.Choices[0].Rejected[i].Reasons, want) {
 		t.Errorf("reasons %q, want %q among them", r.Choices[0].Rejected[i].Reasons, want)
 	}
 }

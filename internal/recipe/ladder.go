@@ -1,45 +1,42 @@
 package recipe
 
 import (
-	"reflect"
+	"math"
 	"slices"
 	"strings"
 	"sync"
-
-	"cuelang.org/go/cue"
 
 	"github.com/kubeseams/seams/internal/estimate"
 	"github.com/kubeseams/seams/internal/finding"
 )
 
-// Ladder is every rung there is, compiled once. It may be used by several
-// goroutines. What it keeps grows with the number of sets of rungs that were
-// chosen, never with the number of profiles.
+// Ladder is every rung there is. It may be used by several goroutines. What it
+// keeps grows with the number of sets of rungs that were chosen, never with the
+// number of profiles.
 type Ladder struct {
-	build  *builder
-	ctx    *cue.Context
-	schema cue.Value
-	base   cue.Value
-
 	entries []*entry
 	byID    map[string]*entry
 
 	mu    sync.Mutex
 	cache map[string]unified
+	// table has what sets of rungs come to, where that was evaluated ahead.
+	table *table
+	// source is nil until something is asked that the table does not have.
+	source *source
 }
 
-// entry is one rung, decoded as far as it was needed.
-type entry struct {
-	value, moves cue.Value
-	file         string
-	line         int
+func newLadder() *Ladder {
+	return &Ladder{byID: map[string]*entry{}, cache: map[string]unified{}}
+}
 
-	// rung has what selection reads; it never changes. whole has the rest, too,
-	// once it was asked for.
-	rung  Rung
-	whole *Rung
-	// still is whether the rung moves nothing, once that was asked.
-	still, asked bool
+// entry is one rung, and where it is written.
+type entry struct {
+	rung Rung
+	file string
+	line int
+	// still is whether unifying the rung would change nothing, as with the stock
+	// rungs.
+	still bool
 }
 
 // unified is the outcome of unifying the base with a set of rungs.
@@ -48,88 +45,51 @@ type unified struct {
 	findings []finding.Finding
 }
 
-// head is what selection reads of a rung; the texts are decoded when shown.
-type head struct {
-	ID       string                               `json:"id"`
-	Axis     estimate.Axis                        `json:"axis"`
-	Order    int                                  `json:"order"`
-	Title    string                               `json:"title"`
-	Status   Status                               `json:"status"`
-	Optional bool                                 `json:"optional"`
-	Envelope map[estimate.Axis]map[string]float64 `json:"envelope"`
-	Requires Requires                             `json:"requires"`
+// add adds a rung. Its numbers get one type, whether CUE or the table has them:
+// what is whole is an integer.
+func (l *Ladder) add(e *entry) {
+	integers(map[string]any(e.rung.Moves))
+	if e.rung.Proof != nil {
+		integers(e.rung.Proof.Load)
+	}
+	l.byID[e.rung.ID] = e
+	l.entries = append(l.entries, e)
 }
 
-func (e *entry) decodeHead() error {
-	var h head
-	if err := e.value.Decode(&h); err != nil {
-		return err
-	}
-	e.rung = Rung{
-		ID: h.ID, Axis: h.Axis, Order: h.Order, Title: h.Title, Status: h.Status,
-		Optional: h.Optional, Envelope: h.Envelope, Requires: h.Requires,
-	}
-	return nil
-}
-
-// full is the whole rung. The ladder must be locked.
-func (e *entry) full() (Rung, error) {
-	if e.whole == nil {
-		var r Rung
-		if err := e.value.Decode(&r); err != nil {
-			return e.rung, err
+func integers(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if whole := int64(v); float64(whole) == v && math.Abs(v) < 1<<53 {
+			return whole
 		}
-		r.Summary = strings.Join(strings.Fields(r.Summary), " ")
-		prune(r.Moves)
-		e.whole = &r
-	}
-	return *e.whole, nil
-}
-
-// prune takes the parts of moves away that say nothing.
-func prune(moves map[string]any) {
-	for name, value := range moves {
-		if part, ok := value.(map[string]any); ok {
-			prune(part)
-			if len(part) == 0 {
-				delete(moves, name)
-			}
+	case map[string]any:
+		for k := range v {
+			v[k] = integers(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = integers(v[i])
 		}
 	}
-}
-
-// movesNothing reports whether unifying the rung would change nothing, as with
-// the stock rungs. The ladder must be locked.
-func (e *entry) movesNothing() bool {
-	if !e.asked {
-		var s Settings
-		e.still, e.asked = e.moves.Decode(&s) == nil && reflect.DeepEqual(s, Settings{}), true
-	}
-	return e.still
+	return v
 }
 
 // Rungs lists the ladder, axis by axis, lowest first.
 func (l *Ladder) Rungs() []Rung {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	rungs := make([]Rung, len(l.entries))
 	for i, e := range l.entries {
-		// A rung that was validated and whose head was decoded decodes.
-		rungs[i], _ = e.full()
+		rungs[i] = e.rung
 	}
 	return rungs
 }
 
 // Rung finds a rung by its ID; ok is false when there is none.
 func (l *Ladder) Rung(id string) (r Rung, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	e, ok := l.byID[id]
 	if !ok {
 		return Rung{}, false
 	}
-	r, _ = e.full()
-	return r, true
+	return e.rung, true
 }
 
 // of lists the rungs of an axis that selection may choose, lowest first.
@@ -144,35 +104,43 @@ func (l *Ladder) of(axis estimate.Axis) []*entry {
 }
 
 // unify gives the settings that a set of rungs comes to, or the conflict
-// between them. The set is in the order of the ladder.
-func (l *Ladder) unify(ids []string) unified {
+// between them. The set is in the order of the ladder. Errors: none while the
+// embedded ladder is whole.
+func (l *Ladder) unify(ids []string) (unified, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return l.byID[id].movesNothing() })
-	key := strings.Join(ids, "+")
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return l.byID[id].still })
+	key := setKey(ids)
 	if u, ok := l.cache[key]; ok {
-		return u
+		return u, nil
 	}
-	u := l.compute(ids)
-	l.cache[key] = u
-	return u
+	u, err := l.evaluate(ids)
+	if err == nil {
+		l.cache[key] = u
+	}
+	return u, err
 }
 
-func (l *Ladder) compute(ids []string) unified {
-	v := l.base
-	for _, id := range ids {
-		v = v.Unify(l.byID[id].moves)
+// evaluate looks a set up in the table, and asks CUE about those that are not
+// there: with optional rungs, or of rungs that contradict each other.
+func (l *Ladder) evaluate(ids []string) (unified, error) {
+	if l.table != nil {
+		if s, ok, err := l.table.settings(ids); ok || err != nil {
+			return unified{settings: s}, err
+		}
 	}
-	err := v.Validate(cue.Concrete(true))
-	var u unified
-	if err == nil {
-		err = v.Decode(&u.settings)
+	if l.source == nil {
+		ours, _, err := loadOurs()
+		if err != nil {
+			return unified{}, err
+		}
+		l.source = ours.source
 	}
-	if err != nil {
-		u.findings = conflictFindings(ids, err)
-	}
-	return u
+	return l.source.unify(ids), nil
 }
+
+// setKey names a set of rungs.
+func setKey(ids []string) string { return strings.Join(ids, "+") }
 
 // in puts rung IDs into the order of the ladder.
 func (l *Ladder) in(ids []string) []string {

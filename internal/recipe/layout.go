@@ -28,7 +28,10 @@ func LayoutOf(s *Settings, p *profile.Profile, kubernetes target.Version) estima
 		l.LeasesEphemeral = s.Stores[store].Durability == "ephemeral"
 	}
 	l.CompactionSeconds = s.Main.CompactionSeconds
-	l.QuotaGiB = s.Main.QuotaGiB
+	// A quota that is there already is never lowered.
+	if s.Main.QuotaGiB > p.ControlPlane.EtcdQuotaGiB {
+		l.QuotaGiB = s.Main.QuotaGiB
+	}
 	l.LeaseDurationSeconds = s.Kubelet.NodeLeaseDurationSeconds
 	l.Seats = seats(s.Apiserver.Flags)
 	if s.Aggregated != nil {

@@ -3,17 +3,11 @@ package recipe
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
-	"cuelang.org/go/cue/errors"
-	"cuelang.org/go/cue/token"
 
 	"github.com/kubeseams/seams"
 	"github.com/kubeseams/seams/internal/estimate"
@@ -33,7 +27,16 @@ type Options struct {
 // what is wrong with the directories' rungs, which are then left out. Errors: a
 // directory that cannot be read, or an embedded rung that does not satisfy its
 // own schema.
+//
+// The embedded rungs alone come from the table that was evaluated ahead, unless
+// a CUE file changed since; with directories, all is evaluated here, since their
+// rungs may import ours.
 func Load(o Options) (*Ladder, []finding.Finding, error) {
+	if len(o.Dirs) == 0 {
+		if l, err := loadEvaluated(evaluated, seams.CUE); l != nil || err != nil {
+			return l, nil, err
+		}
+	}
 	l, findings, err := loadOurs()
 	if err != nil {
 		return nil, nil, err
@@ -42,6 +45,12 @@ func Load(o Options) (*Ladder, []finding.Finding, error) {
 		return nil, nil, fmt.Errorf("the embedded ladder is broken: %s", findings[0])
 	}
 	for _, dir := range o.Dirs {
+		// os.DirFS would say that "." is not there.
+		if info, err := os.Stat(dir); err != nil {
+			return nil, nil, fmt.Errorf("read rungs: %w", err)
+		} else if !info.IsDir() {
+			return nil, nil, fmt.Errorf("read rungs: %s is a file: want a directory of CUE files", dir)
+		}
 		found, err := l.addDir(os.DirFS(dir), filepath.ToSlash(dir))
 		if err != nil {
 			return nil, nil, fmt.Errorf("read rungs: %w", err)
@@ -51,125 +60,6 @@ func Load(o Options) (*Ladder, []finding.Finding, error) {
 	findings = append(findings, l.sort()...)
 	finding.Sort(findings)
 	return l, findings, nil
-}
-
-func loadOurs() (*Ladder, []finding.Finding, error) {
-	l := &Ladder{
-		build: newBuilder(seams.CUE),
-		ctx:   cuecontext.New(),
-		byID:  map[string]*entry{},
-		cache: map[string]unified{},
-	}
-	schemas, err := l.value("schemas")
-	if err != nil {
-		return nil, nil, err
-	}
-	l.schema = schemas.LookupPath(cue.MakePath(cue.Def("Rung")))
-	recipes, err := l.value("recipes")
-	if err != nil {
-		return nil, nil, err
-	}
-	l.base = recipes.LookupPath(cue.ParsePath("base"))
-	var findings []finding.Finding
-	for _, axis := range estimate.Axes {
-		v, err := l.value("recipes/" + string(axis))
-		if err != nil {
-			return nil, nil, err
-		}
-		findings = append(findings, l.addRungs(v, "recipes/"+string(axis), false)...)
-	}
-	return l, findings, l.base.Err()
-}
-
-// value builds one package of the embedded module.
-func (l *Ladder) value(dir string) (cue.Value, error) {
-	inst := l.build.load(token.NoPos, module+"/"+dir)
-	if inst.Err != nil {
-		return cue.Value{}, fmt.Errorf("%s", errors.Details(inst.Err, nil))
-	}
-	v := l.ctx.BuildInstance(inst)
-	if err := v.Err(); err != nil {
-		return v, fmt.Errorf("%s", errors.Details(err, nil))
-	}
-	return v, nil
-}
-
-// addDir adds the rungs of every package below a directory.
-func (l *Ladder) addDir(files fs.FS, display string) ([]finding.Finding, error) {
-	dirs, err := packages(files)
-	if err != nil {
-		return nil, err
-	}
-	if len(dirs) == 0 {
-		return nil, fmt.Errorf("%s: no CUE files", display)
-	}
-	var findings []finding.Finding
-	for _, dir := range dirs {
-		shown := display
-		if dir != "." {
-			shown += "/" + dir
-		}
-		inst, err := l.build.instance(files, dir, shown)
-		if err != nil {
-			findings = append(findings, cueFindings("recipe-invalid", err, shown, 0)...)
-			continue
-		}
-		findings = append(findings, l.addRungs(l.ctx.BuildInstance(inst), shown, true)...)
-	}
-	return findings, nil
-}
-
-// addRungs adds the rungs that one package defines.
-func (l *Ladder) addRungs(pkg cue.Value, dir string, users bool) []finding.Finding {
-	rungs := pkg.LookupPath(cue.ParsePath("rungs"))
-	if err := pkg.Err(); err != nil && !rungs.Exists() {
-		return cueFindings("recipe-invalid", err, dir, 0)
-	}
-	if !rungs.Exists() {
-		return []finding.Finding{{
-			Code: "recipe-no-rungs", Severity: finding.Warning, File: dir,
-			Message: "no rungs here: the package has no field rungs",
-			Fix:     `write rungs: NAME: schemas.#Rung & {…}`,
-		}}
-	}
-	fields, err := rungs.Fields()
-	if err != nil {
-		return cueFindings("recipe-invalid", err, dir, 0)
-	}
-	var findings []finding.Finding
-	for fields.Next() {
-		v := fields.Value()
-		file, line := placeOf(v)
-		if users {
-			v = v.Unify(l.schema)
-		}
-		findings = append(findings, l.addRung(v, cmp.Or(file, dir), line)...)
-	}
-	return findings
-}
-
-// addRung checks one rung and adds it.
-func (l *Ladder) addRung(v cue.Value, file string, line int) []finding.Finding {
-	if err := v.Validate(cue.Concrete(true)); err != nil {
-		return cueFindings("recipe-invalid", err, file, line)
-	}
-	e := &entry{value: v, moves: v.LookupPath(cue.ParsePath("moves"))}
-	if err := e.decodeHead(); err != nil {
-		return cueFindings("recipe-invalid", err, file, line)
-	}
-	// The rung's own id field is where it is defined; a field of the schema has
-	// its position too.
-	e.file, e.line = placeOf(v.LookupPath(cue.ParsePath("id")))
-	if first, taken := l.byID[e.rung.ID]; taken {
-		return []finding.Finding{{
-			Code: "rung-duplicate", Severity: finding.Error, File: e.file, Line: e.line, Path: "id",
-			Message: fmt.Sprintf("the rung %s is there already, at %s:%d", e.rung.ID, first.file, first.line),
-			Fix:     "give it another name and an order that puts it where it belongs; rungs are added, not replaced",
-		}}
-	}
-	l.byID[e.rung.ID] = e
-	l.entries = append(l.entries, e)
-	return e.check()
 }
 
 // check tells what a schema cannot: names that no version knows.
@@ -193,7 +83,7 @@ func (e *entry) check() []finding.Finding {
 			say("requires.featureGates", fmt.Sprintf("%s requires the feature gate %s, which no supported Kubernetes has", e.rung.ID, gate), "")
 		}
 	}
-	return findings
+	return append(findings, e.unknownNames()...)
 }
 
 // sort puts the ladder in order and remarks on rungs that share a step.

@@ -143,7 +143,7 @@ func TestConflict(t *testing.T) {
 	if r.Choices[1].Rung.ID != "churn/stock" {
 		t.Errorf("chose %s", r.Choices[1].Rung.ID)
 	}
-	_, findings = selectFor(t, l, p, "churn/contrary")
+	_, findings = selectFor(t, l, p, "node/ci-5k", "churn/contrary")
 	var b strings.Builder
 	for _, f := range findings {
 		b.WriteString(f.String() + "\n")

@@ -1,6 +1,9 @@
 package recipe
 
 import (
+	"bytes"
+	"encoding/json"
+
 	"github.com/kubeseams/seams/internal/estimate"
 )
 
@@ -102,9 +105,14 @@ type Choice struct {
 	PastLadder bool `json:"pastLadder"`
 	// Rejected are the lower rungs, and any others asked about, with the reason.
 	Rejected []Rejection `json:"rejected"`
-	// Beyond says which limits of the other axes the demand exceeds, so that
-	// the rung's evidence does not speak for this cluster there.
+	// Beyond says which limits the demand exceeds where the axis' own rung does
+	// not vouch for it either: the evidence does not speak for this cluster there.
 	Beyond []string `json:"beyond,omitempty"`
+	// Quiet is true when nothing of the axis is near a ceiling, so that the rung
+	// is the lowest one whatever its envelope says; Covering is then the lowest
+	// whose envelope covers the demand, where that is another one.
+	Quiet    bool   `json:"quiet,omitempty"`
+	Covering string `json:"covering,omitempty"`
 }
 
 // Rejection is a rung that was not chosen, and why.
@@ -134,4 +142,11 @@ func (r *Recipe) PastLadder() bool {
 		}
 	}
 	return false
+}
+
+// Stock reports whether the recipe changes nothing.
+func (r *Recipe) Stock() bool {
+	settings, err := json.Marshal(r.Settings)
+	nothing, errNothing := json.Marshal(Settings{})
+	return err == nil && errNothing == nil && bytes.Equal(settings, nothing)
 }

@@ -2,6 +2,7 @@ package scrape
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -39,11 +40,13 @@ func Find(fs []Figure, name string) (Figure, bool) {
 }
 
 // figures collects those that the process could give: an absent one is left
-// out, never zero.
+// out, never zero, and so is one that is no finite number, such as a quantile
+// above the last bound of its histogram. A limit on a figure that is not there
+// is not met.
 type figures []Figure
 
 func (fs *figures) put(name, unit string, value float64, ok bool) {
-	if ok {
+	if ok && !math.IsNaN(value) && !math.IsInf(value, 0) {
 		*fs = append(*fs, Figure{Name: name, Value: value, Unit: unit})
 	}
 }

@@ -49,6 +49,7 @@ func Stock(t target.Target, hosts int) *plan.Plan {
 		RecipeDigest:  "sha256:fedcba9876543210",
 		Rungs:         []string{"node/stock", "churn/stock", "state/stock"},
 		Nodes:         300,
+		NodesPresent:  300,
 	}
 	p.ControlPlane = profile.ControlPlane{
 		Apiservers: hosts, CPU: 8, MemoryGiB: 32, Disk: "nvme", EtcdDisks: 1, EtcdQuotaGiB: 8,
@@ -79,7 +80,7 @@ func EventsLeases(t target.Target, hosts int) *plan.Plan {
 	p := Stock(t, hosts)
 	members := p.Stores[0].Members
 	p.Rungs = []string{"node/events-leases", "churn/leases-store", "state/stock"}
-	p.Nodes = 5000
+	p.Nodes, p.NodesPresent = 5000, 3000
 	p.Stores = append(p.Stores,
 		plan.Store{Name: "events", Durability: "durable", Members: members, ClientPort: 2383, PeerPort: 2384, MetricsPort: 2385,
 			DataDir: "/var/lib/etcd-events", QuotaBytes: 4 * GiB, Token: "shop-events"},
@@ -110,7 +111,7 @@ func EventsLeases(t target.Target, hosts int) *plan.Plan {
 // NodeTier is 100,000 nodes on a tier of their own with leases in memory.
 func NodeTier(t target.Target) *plan.Plan {
 	p := EventsLeases(t, 3)
-	p.Nodes = 100000
+	p.Nodes, p.NodesPresent = 100000, 100000
 	p.Rungs = []string{"node/node-tier", "churn/leases-store", "state/stock"}
 	p.ControlPlane.NodeEndpoint = "nodes.shop.example.com:7443"
 	p.Stores[2].Durability, p.Stores[2].ServesLiveness, p.Stores[2].DataDir = "ephemeral", false, "/run/seams/etcd-leases"

@@ -73,7 +73,9 @@ func placeOf(path string) place {
 	return p
 }
 
-func (p place) path() string { return strings.Join([]string{p.base, p.namespace, p.plural, p.name}, "|") }
+func (p place) path() string {
+	return strings.Join([]string{p.base, p.namespace, p.plural, p.name}, "|")
+}
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := placeOf(r.URL.Path)
@@ -117,7 +119,9 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request, p place, body []byt
 		}
 		merged := maps.Clone(old)
 		for k, v := range object {
-			if k != "metadata" {
+			// A strategic patch of conditions is no replacement: what it changes
+			// is of no interest here.
+			if k != "metadata" && r.Header.Get("Content-Type") != "application/strategic-merge-patch+json" {
 				merged[k] = v
 			}
 		}
@@ -156,7 +160,6 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request, p place, body []by
 	}
 	f.bodies[p.path()] = string(body)
 	f.store(p, object)
-	w.WriteHeader(http.StatusCreated)
 	f.answer(w, object)
 }
 
@@ -206,7 +209,7 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request, p place) {
 			items = append(items, f.objects[path])
 		}
 	}
-	f.answer(w, map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{"resourceVersion": fmt.Sprint(f.version)}, "items": items})
+	f.answer(w, map[string]any{"metadata": map[string]any{"resourceVersion": fmt.Sprint(f.version)}, "items": items})
 }
 
 func (f *fake) answer(w http.ResponseWriter, object map[string]any) {

@@ -16,6 +16,9 @@ import (
 // there. It returns once every server takes objects in it.
 func (d *Driver) ensureNamespace(ctx context.Context, name string) error {
 	api := d.client(0).core.CoreV1()
+	if err := d.awaitDropped(ctx, name); err != nil {
+		return err
+	}
 	namespace := &core.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{loadLabel: "namespace"}}}
 	if _, err := api.Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create namespace %s: %w", name, err)
@@ -36,6 +39,19 @@ func (d *Driver) ensureNamespace(ctx context.Context, name string) error {
 		if err != nil {
 			return fmt.Errorf("wait for namespace %s: %w", name, err)
 		}
+	}
+	return nil
+}
+
+// awaitDropped waits until a namespace that an earlier load dropped is gone:
+// until then nothing can be created in it.
+func (d *Driver) awaitDropped(ctx context.Context, name string) error {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+		n, err := d.client(0).core.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+		return err != nil || n.DeletionTimestamp == nil, nil // an error shows again in what follows
+	})
+	if err != nil {
+		return fmt.Errorf("namespace %s is being deleted, by a controller manager that may not be there: %w", name, err)
 	}
 	return nil
 }

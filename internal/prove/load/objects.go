@@ -81,6 +81,9 @@ func (o *Objects) meta(i int) metav1.ObjectMeta {
 // objectName always has the same length, for objects of the same size.
 func objectName(i int) string { return fmt.Sprintf("object-%07d", i) }
 
+// sizingName is as long, for dry runs, which are refused for what is there.
+const sizingName = "sizing-0000000"
+
 func (o *Objects) builtins() ([]builtin, []Set) {
 	return []builtin{configMaps(), secrets(), roles(), roleBindings()}, []Set{o.ConfigMaps, o.Secrets, o.Roles, o.RoleBindings}
 }
@@ -114,7 +117,7 @@ func (o *Objects) createCustom(ctx context.Context, c Custom) error {
 	pad, size := 0, 0
 	if o.Custom.Bytes > 0 {
 		var err error
-		if pad, size, err = o.Driver.fitCustom(ctx, c, o.Shape, o.Name(), o.namespace(0), objectName(0), o.Custom.Bytes); err != nil {
+		if pad, size, err = o.Driver.fitCustom(ctx, c, o.Shape, o.Name(), o.namespace(0), sizingName, o.Custom.Bytes); err != nil {
 			return err
 		}
 	}
@@ -133,8 +136,10 @@ func (o *Objects) createBuiltin(ctx context.Context, b builtin, s Set) error {
 	}
 	pad, size := 0, 0
 	if s.Bytes > 0 {
+		meta := o.meta(0)
+		meta.Name = sizingName
 		var err error
-		if pad, size, err = o.Driver.fitBuiltin(ctx, b, o.meta(0), s.Bytes); err != nil {
+		if pad, size, err = o.Driver.fitBuiltin(ctx, b, meta, s.Bytes); err != nil {
 			return err
 		}
 	}

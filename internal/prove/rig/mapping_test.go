@@ -211,29 +211,6 @@ func TestHostsOf(t *testing.T) {
 	}
 }
 
-// Two rigs never get one range, and an address in use is passed over.
-func TestReserve(t *testing.T) {
-	if supported() != nil {
-		t.Skip("one loopback address only")
-	}
-	seen := map[string]bool{}
-	for range 20 {
-		hosts := []Host{{Name: "a"}, {Name: "b"}}
-		r, err := reserve(hosts, []int{2379, 6443})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.release()
-		if seen[r.prefix] || hosts[0].Address == hosts[1].Address || !strings.HasPrefix(hosts[1].Address, r.prefix) {
-			t.Errorf("range %s given twice, or hosts %v", r.prefix, hosts)
-		}
-		seen[r.prefix] = true
-		if again := (&reservation{prefix: r.prefix}).take(hosts, nil); again == nil {
-			t.Errorf("range %s is taken twice", r.prefix)
-		}
-	}
-}
-
 func TestPortsOf(t *testing.T) {
 	ports := portsOf([]pod{
 		{argv: []string{"etcd", "--listen-client-urls=https://127.0.0.1:2379,https://10.0.0.1:2379", "--listen-peer-urls=https://10.0.0.1:2380", "--listen-metrics-urls=http://127.0.0.1:2381"}},
@@ -266,5 +243,11 @@ func TestTail(t *testing.T) {
 	got := tail(name)
 	if !strings.HasSuffix(got, "  last") || strings.Count(got, "\n") != tailLines-1 {
 		t.Errorf("tail is %q", got)
+	}
+	if err := os.WriteFile(name, []byte(strings.Repeat("x", 5000)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := tail(name); len(got) > lineBytes+10 || !strings.HasSuffix(got, "...") {
+		t.Errorf("a long line is %d bytes", len(got))
 	}
 }

@@ -46,7 +46,7 @@ func (r *Rig) prepare(m manifests) error {
 		for _, s := range m.steady {
 			if s.host == p.host && s.name == p.name {
 				later := r.process(s, edits)
-				made.steady, made.steadyChanges = later.Argv, later.Changes
+				made.first, made.steady = command{made.Argv, made.Changes}, command{later.Argv, later.Changes}
 			}
 		}
 		r.processes = append(r.processes, made)

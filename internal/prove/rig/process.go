@@ -46,9 +46,9 @@ type Process struct {
 	dataDir string
 	probes  probes
 	grace   time.Duration
-	// steady is the command line of later starts, nil when it is the same.
-	steady        []string
-	steadyChanges []Change
+	// first and steady are the command lines of the first and of later starts
+	// of a member of a store in memory; steady is empty when there is one only.
+	first, steady command
 
 	// op is held while the process is being started or stopped.
 	op sync.Mutex
@@ -58,6 +58,12 @@ type Process struct {
 	// wanted is false while the process is meant to be down.
 	wanted   bool
 	restarts int
+}
+
+// command is what runs, and its differences from a manifest.
+type command struct {
+	argv    []string
+	changes []Change
 }
 
 // run is one start of a process.
@@ -210,8 +216,8 @@ func (p *Process) Restart(ctx context.Context) error {
 	p.op.Lock()
 	p.want(false)
 	p.halt(p.grace)
-	if p.steady != nil {
-		p.Argv, p.Changes, p.steady = p.steady, p.steadyChanges, nil
+	if p.steady.argv != nil {
+		p.Argv, p.Changes = p.steady.argv, p.steady.changes
 	}
 	err := p.spawn()
 	p.op.Unlock()
@@ -280,6 +286,8 @@ func (p *Process) readyProbe() *probe {
 const (
 	tailLines = 15
 	tailBytes = 16 << 10
+	// lineBytes is what is shown of a line: etcd writes all of its settings in one.
+	lineBytes = 400
 )
 
 // failure is an error about the process with the last lines of its log.
@@ -304,6 +312,11 @@ func tail(name string) string {
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	if len(lines) > tailLines {
 		lines = lines[len(lines)-tailLines:]
+	}
+	for i, line := range lines {
+		if len(line) > lineBytes {
+			lines[i] = strings.ToValidUTF8(line[:lineBytes], "") + " ..."
+		}
 	}
 	return "  " + strings.Join(lines, "\n  ")
 }
