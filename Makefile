@@ -11,7 +11,7 @@ BIN := bin
 OUT := out
 EXAMPLES := training-15k training-100k agents platform
 
-.PHONY: help build examples test unit lint vet-cue verify binaries rig-test bench fuzz golden generate clean
+.PHONY: help build examples test unit lint vet-cue verify binaries short-proof prove rig-test bench fuzz golden generate clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,7 +22,7 @@ build: ## build seams and its kubectl plugin into bin/
 examples: build ## build, explain and render the examples for kubeadm and kOps below out/
 	hack/render-examples.sh $(BIN)/seams $(OUT) $(EXAMPLES)
 
-test: lint verify unit ## everything that must pass
+test: lint verify unit short-proof ## everything that must pass
 
 unit: ## all Go tests: units, properties, goldens, CLI transcripts, cases
 	go test ./...
@@ -30,6 +30,7 @@ unit: ## all Go tests: units, properties, goldens, CLI transcripts, cases
 lint: ## gofmt, go vet and cue fmt and vet
 	hack/verify-format.sh
 	go vet ./...
+	go vet -tags rig ./e2e/rig/...
 
 verify: ## generated files are what their generators make
 	hack/verify-kops-schemas.sh
@@ -37,6 +38,19 @@ verify: ## generated files are what their generators make
 
 binaries: ## build upstream's programs into the user's cache: K8S=1.36.3, BINARIES="etcd kube-apiserver"
 	K8S=$(K8S) ETCD=$(ETCD) KWOK=$(KWOK) hack/build-binaries.sh $(BINARIES)
+
+# What a proof runs; the rest of binaries is for other tests.
+PROOF_BINARIES := etcd etcdctl kube-apiserver kube-controller-manager kube-scheduler
+# The rungs that the project publishes records of.
+PROVEN := node/stock node/leases-store churn/stock churn/events-store churn/leases-store state/stock state/cold-uncached state/client-shards
+
+short-proof: ## two rungs against stock as real processes, with a part of their load
+	hack/build-binaries.sh $(PROOF_BINARIES)
+	go test -tags rig -count=1 -timeout 30m -run TestShortProof ./e2e/rig/...
+
+prove: build ## run the proofs in full and write their records, some 40 minutes on 2 cores
+	hack/build-binaries.sh $(PROOF_BINARIES)
+	$(BIN)/seams prove $(PROVEN) --evidence recipes/evidence
 
 rig-test: ## control planes of rendered files as processes on loopback; needs make binaries
 	go test -tags rig -count=1 -timeout 20m ./e2e/rig/...

@@ -102,11 +102,12 @@ func refused(findings []finding.Finding) error {
 }
 
 // profileOf describes a demand as the profile of a cluster with it, which the
-// schema and the estimator then read like any other.
-func profileOf(ctx context.Context, d Demand, kubernetes string) (*profile.Profile, error) {
+// schema and the estimator then read like any other; probed says that core
+// calls are made beside it.
+func profileOf(ctx context.Context, d Demand, probed bool, kubernetes string) (*profile.Profile, error) {
 	data, err := json.Marshal(map[string]any{
 		"name": "proof", "kubernetes": kubernetes, "platform": map[string]any{"kind": string(target.StaticPod)},
-		"nodes": nodesOf(d), "churn": churnOf(d), "state": stateOf(d), "controlPlane": controlPlaneOf(d),
+		"nodes": nodesOf(d), "churn": churnOf(d, probed), "state": stateOf(d), "controlPlane": controlPlaneOf(d),
 	})
 	if err != nil {
 		return nil, err
@@ -129,23 +130,34 @@ func nodesOf(d Demand) map[string]any {
 	return map[string]any{"count": max(d.Nodes, 1), "podChurnPerSecond": d.PodsPerSecond, "podsPerNode": 0}
 }
 
-func churnOf(d Demand) map[string]any {
-	churn := map[string]any{}
+func churnOf(d Demand, probed bool) map[string]any {
+	churn, all := map[string]any{}, []any{}
+	if probed {
+		// A fifth of the calls each: an update, a creation and a deletion.
+		each := load.ProbeCallsPerSecond / 5
+		all = append(all, map[string]any{"group": "", "resource": "configmaps", "updatesPerSecond": each, "objectBytes": shardBytes},
+			map[string]any{"group": "", "resource": "pods", "createsPerSecond": each, "deletesPerSecond": each, "objectBytes": shardBytes})
+	}
 	switch d.Kind {
 	case KindCustomWrites:
-		var all []any
 		for _, group := range d.groups() {
 			all = append(all, map[string]any{
 				"group": group, "resource": load.Sessions(group).Plural, "objectBytes": d.ObjectBytes,
 				"updatesPerSecond": d.WritesPerSecond / float64(d.Groups),
 			})
 		}
-		churn["resources"] = all
+	case KindShards:
+		group := d.groups()[0]
+		all = append(all, map[string]any{
+			"group": group, "resource": load.Dormants(group).Plural, "objectBytes": max(d.ObjectBytes, shardBytes),
+			"updatesPerSecond": d.WritesPerSecond, "watchers": d.Shards,
+		})
 	case KindEvents:
 		churn["events"] = map[string]any{"perSecond": d.EventsPerSecond}
 	case KindLeaderElections:
 		churn["leaderElections"] = d.Elections
 	}
+	churn["resources"] = all
 	return churn
 }
 
@@ -166,7 +178,10 @@ func stateOf(d Demand) map[string]any {
 		}
 		state["resources"], state["crds"] = all, d.Groups
 	case KindShards:
-		state["resources"] = []any{map[string]any{"group": "", "resource": "configmaps", "count": d.Objects, "bytes": max(d.ObjectBytes, 1000), "listers": d.Shards}}
+		group := d.groups()[0]
+		state["resources"] = []any{map[string]any{
+			"group": group, "resource": load.Dormants(group).Plural, "count": d.Objects, "bytes": max(d.ObjectBytes, shardBytes), "listers": d.Shards,
+		}}
 	}
 	return state
 }

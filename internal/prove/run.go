@@ -77,7 +77,7 @@ func Run(ctx context.Context, o Options) (*Record, error) {
 	if o.Seconds > 0 && demand.Seconds > 0 {
 		demand.Seconds = o.Seconds
 	}
-	p, err := profileOf(ctx, demand, o.Kubernetes)
+	p, err := profileOf(ctx, demand, probed(o.Rung), o.Kubernetes)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func Digest(ctx context.Context, ladder *recipe.Ladder, rung recipe.Rung, kubern
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", rung.ID, err)
 	}
-	p, err := profileOf(ctx, demand, kubernetes)
+	p, err := profileOf(ctx, demand, probed(rung), kubernetes)
 	if err != nil {
 		return "", err
 	}
@@ -264,8 +264,12 @@ func (r *runner) loads(control *rig.Rig) ([]weighed, error) {
 	if through == nil { // the stock layout has no tier for nodes
 		through = byTier["main"]
 	}
-	felt := slices.ContainsFunc(r.Rung.Proof.Limits, func(l recipe.ProofLimit) bool { return strings.HasPrefix(l.Metric, "core-") })
-	return r.demand.loads(byTier["main"], through, felt, r.Progress)
+	return r.demand.loads(byTier["main"], through, probed(r.Rung), r.Progress)
+}
+
+// probed reports whether a rung's proof asks what core calls feel.
+func probed(r recipe.Rung) bool {
+	return slices.ContainsFunc(r.Proof.Limits, func(l recipe.ProofLimit) bool { return strings.HasPrefix(l.Metric, "core-") })
 }
 
 // drive prepares the loads, runs them and looks at every process before and

@@ -13,11 +13,14 @@ import (
 	"github.com/kubeseams/seams/internal/scrape"
 )
 
+// ProbeCallsPerSecond is the rate of a Probe that has none of its own.
+const ProbeCallsPerSecond = 10.0
+
 // Probe is a trickle of calls to the core API, in a fixed mix: what everybody
 // else feels of a storm.
 type Probe struct {
 	Driver *Driver
-	// PerSecond is calls of all kinds together; 0 is 10.
+	// PerSecond is calls of all kinds together; 0 is ProbeCallsPerSecond.
 	PerSecond float64
 	// ListLimit is the page of the node list; 0 is 500.
 	ListLimit int64
@@ -123,7 +126,7 @@ func (p *Probe) Run(ctx context.Context, d time.Duration) (*Result, error) {
 	var fails failures
 	var due, done, missed atomic.Int64
 	table := p.Driver.timetable()
-	interval := time.Duration(float64(time.Second) / orDefault(p.PerSecond, 10))
+	interval := time.Duration(float64(time.Second) / orDefault(p.PerSecond, ProbeCallsPerSecond))
 	table.every(0, interval, func(i int, at time.Duration) {
 		due.Add(1)
 		k := kinds[i%len(kinds)]
