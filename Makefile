@@ -67,6 +67,7 @@ golden: ## rewrite golden files after a change of output that is meant
 generate: ## regenerate kOps schemas, the evaluated ladder and the per-minor tables of flags and gates
 	hack/update-kops-schemas.sh
 	hack/update-ladder.sh
+	go run ./hack/calibration
 	hack/update-minors.sh
 
 clean: ## remove what was built and rendered

@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -141,5 +142,20 @@ func TestBrokenRecords(t *testing.T) {
 		if _, err := Records(files, "e"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// TestCalibrationIsCurrent compares docs/calibration.md with the records.
+func TestCalibrationIsCurrent(t *testing.T) {
+	records, err := Records(seams.CUE, EvidenceDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := os.ReadFile("../../docs/calibration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(have) != Calibration(records) {
+		t.Error("docs/calibration.md is not of these records: run go run ./hack/calibration")
 	}
 }
