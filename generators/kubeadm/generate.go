@@ -16,7 +16,7 @@ import (
 //	patches/, scheduler.yaml   on every control-plane host, below controlplane.HostDir
 //	manifests/HOST/            static pods besides kubeadm's own
 //	manifests-steady/HOST/     members of in-memory stores, once all members are there
-//	hosts/HOST.yaml            what kubeadm's phases have to know of a host, in a cluster that runs
+//	host-HOST.yaml             what kubeadm's phases have to know of a host, in a cluster that runs
 //
 // Findings say what of the plan kubeadm cannot do. It is an error when the
 // plan contradicts itself.
@@ -38,7 +38,7 @@ func Generate(p *plan.Plan) ([]file.File, []finding.Finding, error) {
 	w.Configs("upgrade.yaml", upgradeConfiguration(p))
 	if len(p.Rollout) > 0 {
 		for _, h := range hosts {
-			w.Configs("hosts/"+h.Name+".yaml", presentHost(p, h))
+			w.Configs("host-"+h.Name+".yaml", presentHost(p, h))
 		}
 	}
 	AddPatches(w, p)

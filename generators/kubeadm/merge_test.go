@@ -100,7 +100,7 @@ func TestKubeadmTakesWhatIsMerged(t *testing.T) {
 	}
 	merged, _ := merge(t, presentText(t), p)
 	for i := range files {
-		if files[i].Path == "hosts/cp-2.yaml" {
+		if files[i].Path == "host-cp-2.yaml" {
 			files[i].Path, files[i].Data = "init.yaml", slices.Concat([]byte(merged), []byte("\n---\n"), files[i].Data)
 		} else if files[i].Path == "init.yaml" {
 			files[i].Path = "unused"

@@ -36,7 +36,9 @@ is nearest, shows what each possible change would do to all three axes, and
 the recipe that the ladder offers, with the evidence it rests on.
 
 Every number is an estimate from published figures unless it says otherwise;
---figures prints each with its range, formula, inputs and source.`,
+--figures prints each with its range, formula, inputs and source.
+
+With -o json or yaml, a profile that cannot be used gives {"findings": […]}.`,
 		Example: examples(name, `
 %[1]s explain -f cluster.cue
 %[1]s explain -f cluster.yaml --figures

@@ -66,7 +66,7 @@ func (r *renderer) render(s *subject) (*rendered, error) {
 	if files, err = r.applyOverlays(r.ctx, files); err != nil {
 		return nil, err
 	}
-	s.findings = append(s.findings, r.into.inherited(check.Check(check.Input{Files: files, Target: at}), at)...)
+	s.findings = append(s.findings, r.into.inherited(check.Check(check.Input{Files: files, Target: at}), files, at)...)
 	out := &rendered{Plan: p, Findings: r.onOutput(s.findings)}
 	for _, f := range files {
 		if r.into == nil || !isMerged(f.Path) {

@@ -145,11 +145,17 @@ func (i *into) say(findings []finding.Finding) []finding.Finding {
 // inherited makes warnings of errors in kubeadm's documents that were there
 // before the merge: they are the cluster's own, which runs with them, such as a
 // route to an etcd that is not among the files.
-func (i *into) inherited(findings []finding.Finding, t target.Target) []finding.Finding {
+func (i *into) inherited(findings []finding.Finding, files []file.File, t target.Target) []finding.Finding {
 	if i == nil || i.present == nil {
 		return findings
 	}
-	before := check.Check(check.Input{Files: []file.File{{Path: mergedKubeadm, Data: i.present.Documents()}}, Target: t})
+	files = slices.Clone(files)
+	for n, f := range files {
+		if f.Path == mergedKubeadm {
+			files[n].Data = i.present.Documents()
+		}
+	}
+	before := check.Check(check.Input{Files: files, Target: t})
 	for n, f := range findings {
 		if f.File == mergedKubeadm && f.Severity == finding.Error && slices.ContainsFunc(before, func(b finding.Finding) bool { return b.Code == f.Code && b.Message == f.Message }) {
 			findings[n].Severity = finding.Warning

@@ -92,7 +92,7 @@ func (s *stage) add(files []file.File) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return fmt.Errorf("look at the output in %s: %w", displayPath(s.dir), err)
+			return fmt.Errorf("%s cannot be written, as when a symbolic link leads out of %s: %w", f.Path, displayPath(s.dir), err)
 		case info.IsDir():
 			return fmt.Errorf("%s is a directory: choose another --dir", displayPath(filepath.Join(s.dir, filepath.FromSlash(f.Path))))
 		case !s.force:

@@ -36,7 +36,7 @@ func (m *maker) stepMerge() {
 			strings.ReplaceAll(line, ".", "[.]"), presentFile, mergedFile, presentFile, mergedFile),
 		Expect: "a count of 1 for both files: with 0 the cluster runs another minor than " + line + ", so stop, and render for the one that runs. Then the lines that the findings named, and none of your own gone",
 		Hazard: "What was changed by hand in " + manifestsDir + " is not in the ConfigMap: put it into " + presentFile + " first, such as encryption-provider-config with its volume, without which no apiserver can read the Secrets. " +
-			"kubeadm does not remember a directory of patches either: copy yours into patches/ here, beside what is rendered, and see that hosts/*.yaml have patches: {directory: " + hostDir + "/patches}.",
+			"kubeadm does not remember a directory of patches either: copy yours into patches/ here, beside what is rendered, and see that host-*.yaml have patches: {directory: " + hostDir + "/patches}.",
 		Undo: "Nothing has changed yet.",
 	})
 }
@@ -57,9 +57,9 @@ func (m *maker) stepCopyMerged() {
 	for _, h := range hosts {
 		s.Commands = append(s.Commands,
 			m.ssh(h, fmt.Sprintf("mkdir -p %s/patches %s && cp -n %s/*.yaml %s/", hostDir, former, manifestsDir, former)),
-			m.scp(presentFile+" "+mergedFile+" hosts/"+h+".yaml"+m.copiedBesides(), h, hostDir+"/"),
+			m.scp(presentFile+" "+mergedFile+" host-"+h+".yaml"+m.copiedBesides(), h, hostDir+"/"),
 			fmt.Sprintf("test ! -d patches || %s", m.scp("-r patches", h, hostDir+"/")),
-			m.ssh(h, fmt.Sprintf(`cd %[1]s && for f in %[2]s:%[4]s %[3]s:%[5]s; do { cat ${f%%%%:*}; printf "\n---\n"; cat %[6]s.yaml; } > ${f##*:}; done`,
+			m.ssh(h, fmt.Sprintf(`cd %[1]s && for f in %[2]s:%[4]s %[3]s:%[5]s; do { cat ${f%%%%:*}; printf "\n---\n"; cat host-%[6]s.yaml; } > ${f##*:}; done`,
 				hostDir, mergedFile, presentFile, thisHost, former+".yaml", h)))
 	}
 	s.Commands = append(s.Commands, m.ssh(hosts[0], "kubeadm init phase upload-config kubeadm --config "+thisHost))

@@ -15,7 +15,7 @@ import (
 func (e *entry) unknownNames() []finding.Finding {
 	moves := map[string]any(e.rung.Moves)
 	var found []finding.Finding
-	say := func(code, path, message, fix string) {
+	report := func(code, path, message, fix string) {
 		found = append(found, finding.Finding{Code: code, Severity: finding.Error, File: e.file, Line: e.line,
 			Path: path, Message: e.rung.ID + ": " + message, Fix: fix})
 	}
@@ -27,7 +27,7 @@ func (e *entry) unknownNames() []finding.Finding {
 				if near := nearest(name, allFlags(component)); near != "" {
 					fix = fmt.Sprintf("did you mean %s?", near)
 				}
-				say("rung-unknown-flag", path+"."+name, fmt.Sprintf("no supported %s has a flag --%s", component, name), fix)
+				report("rung-unknown-flag", path+"."+name, fmt.Sprintf("no supported %s has a flag --%s", component, name), fix)
 			}
 		}
 	}
@@ -38,7 +38,7 @@ func (e *entry) unknownNames() []finding.Finding {
 		gates, _ := m["featureGates"].(map[string]any)
 		for _, gate := range slices.Sorted(maps.Keys(gates)) {
 			if len(target.GateMinors(gate)) == 0 {
-				say("rung-unknown-flag", "moves."+field+".featureGates."+gate, "no supported Kubernetes has the feature gate "+gate, "")
+				report("rung-unknown-flag", "moves."+field+".featureGates."+gate, "no supported Kubernetes has the feature gate "+gate, "")
 			}
 		}
 	}

@@ -76,11 +76,15 @@ func fullStores(e *estimate.Estimate, told []finding.Finding) []finding.Finding 
 	if !ok || quota == 0 || db.Value < quota {
 		return nil
 	}
+	fix := "keep less or write less; 8 GiB is the most that etcd suggests"
+	if quota < 8<<30 {
+		fix = "raise the quota (8 GiB is the most that etcd suggests), keep less, or write less"
+	}
 	return []finding.Finding{{
 		Code: "database-over-quota", Severity: finding.Warning, Path: "controlPlane.etcdQuotaGiB",
 		Message: fmt.Sprintf("the axes together fill the main etcd: %s (%s to %s) under a quota of %s, beyond which it takes no writes",
 			quantity.Bytes(db.Value), quantity.Bytes(db.Low), quantity.Bytes(db.High), quantity.Bytes(quota)),
-		Fix: "raise the quota (8 GiB is the most that etcd suggests), keep less, or write less",
+		Fix: fix,
 		Ref: "etcd, --quota-backend-bytes and NOSPACE",
 	}}
 }
