@@ -24,6 +24,8 @@ type Set struct {
 	// a directory of the user's may be of another: Version asks them.
 	Kubernetes string
 	paths      map[string]string
+	// foreign programs are of a directory of the user's.
+	foreign bool
 }
 
 // Missing is the error about programs that are not there.
@@ -61,7 +63,7 @@ func Find(kubernetes, dir string, names ...string) (Set, error) {
 	if len(names) == 0 {
 		names = ControlPlane()
 	}
-	set := Set{Kubernetes: strings.TrimPrefix(table.versionOf("kube-apiserver", kubernetes), "v"), paths: map[string]string{}}
+	set := Set{Kubernetes: strings.TrimPrefix(table.versionOf("kube-apiserver", kubernetes), "v"), paths: map[string]string{}, foreign: dir != ""}
 	missing := &Missing{}
 	for _, name := range names {
 		if !table.known(name) {

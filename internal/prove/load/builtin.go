@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes"
 )
 
 // builtin is a built-in resource that can be made in any size.
@@ -20,7 +19,7 @@ type builtin struct {
 	// make an object with that much padding.
 	make func(meta metav1.ObjectMeta, pad string) runtime.Object
 	// create it, and answer what was stored.
-	create func(ctx context.Context, api kubernetes.Interface, object runtime.Object, o metav1.CreateOptions) (runtime.Object, error)
+	create func(ctx context.Context, api *typed, object runtime.Object, o metav1.CreateOptions) (runtime.Object, error)
 }
 
 // path of the resource in a namespace.
@@ -48,9 +47,9 @@ func configMaps() builtin {
 		make: func(meta metav1.ObjectMeta, pad string) runtime.Object {
 			return &core.ConfigMap{ObjectMeta: meta, Data: map[string]string{"content": pad}}
 		},
-		create: func(ctx context.Context, api kubernetes.Interface, o runtime.Object, opts metav1.CreateOptions) (runtime.Object, error) {
+		create: func(ctx context.Context, api *typed, o runtime.Object, opts metav1.CreateOptions) (runtime.Object, error) {
 			x := o.(*core.ConfigMap)
-			return api.CoreV1().ConfigMaps(x.Namespace).Create(ctx, x, opts)
+			return api.configMaps(x.Namespace).Create(ctx, x, opts)
 		},
 	}
 }
@@ -61,9 +60,9 @@ func secrets() builtin {
 		make: func(meta metav1.ObjectMeta, pad string) runtime.Object {
 			return &core.Secret{ObjectMeta: meta, Type: core.SecretTypeOpaque, Data: map[string][]byte{"content": []byte(pad)}}
 		},
-		create: func(ctx context.Context, api kubernetes.Interface, o runtime.Object, opts metav1.CreateOptions) (runtime.Object, error) {
+		create: func(ctx context.Context, api *typed, o runtime.Object, opts metav1.CreateOptions) (runtime.Object, error) {
 			x := o.(*core.Secret)
-			return api.CoreV1().Secrets(x.Namespace).Create(ctx, x, opts)
+			return api.secrets(x.Namespace).Create(ctx, x, opts)
 		},
 	}
 }
@@ -76,9 +75,9 @@ func roles() builtin {
 				APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"},
 			}}}
 		},
-		create: func(ctx context.Context, api kubernetes.Interface, o runtime.Object, opts metav1.CreateOptions) (runtime.Object, error) {
+		create: func(ctx context.Context, api *typed, o runtime.Object, opts metav1.CreateOptions) (runtime.Object, error) {
 			x := o.(*rbac.Role)
-			return api.RbacV1().Roles(x.Namespace).Create(ctx, x, opts)
+			return api.roles(x.Namespace).Create(ctx, x, opts)
 		},
 	}
 }
@@ -94,9 +93,9 @@ func roleBindings() builtin {
 				Subjects:   []rbac.Subject{{Kind: rbac.ServiceAccountKind, Name: meta.Name, Namespace: meta.Namespace}},
 			}
 		},
-		create: func(ctx context.Context, api kubernetes.Interface, o runtime.Object, opts metav1.CreateOptions) (runtime.Object, error) {
+		create: func(ctx context.Context, api *typed, o runtime.Object, opts metav1.CreateOptions) (runtime.Object, error) {
 			x := o.(*rbac.RoleBinding)
-			return api.RbacV1().RoleBindings(x.Namespace).Create(ctx, x, opts)
+			return api.roleBindings(x.Namespace).Create(ctx, x, opts)
 		},
 	}
 }
@@ -114,9 +113,9 @@ func pods() builtin {
 				Tolerations: []core.Toleration{{Operator: core.TolerationOpExists}},
 			}}
 		},
-		create: func(ctx context.Context, api kubernetes.Interface, o runtime.Object, opts metav1.CreateOptions) (runtime.Object, error) {
+		create: func(ctx context.Context, api *typed, o runtime.Object, opts metav1.CreateOptions) (runtime.Object, error) {
 			x := o.(*core.Pod)
-			return api.CoreV1().Pods(x.Namespace).Create(ctx, x, opts)
+			return api.pods(x.Namespace).Create(ctx, x, opts)
 		},
 	}
 }

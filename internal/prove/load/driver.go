@@ -15,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
@@ -53,8 +52,8 @@ type Driver struct {
 
 // client is one connection.
 type client struct {
-	core kubernetes.Interface // protobuf, as components speak
-	json *rest.RESTClient     // raw JSON, for custom resources and watches
+	core *typed           // protobuf, as components speak
+	json *rest.RESTClient // raw JSON, for custom resources and watches
 }
 
 // NewDriver makes a driver; it does not call any server yet.
@@ -110,10 +109,10 @@ func (d *Driver) connect(config *rest.Config) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	typed := rest.CopyConfig(c)
-	typed.ContentType = runtime.ContentTypeProtobuf
-	typed.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-	core, err := kubernetes.NewForConfigAndClient(typed, http)
+	wire := rest.CopyConfig(c)
+	wire.ContentType = runtime.ContentTypeProtobuf
+	wire.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	core, err := newTyped(wire, http)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}

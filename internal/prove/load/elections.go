@@ -97,7 +97,7 @@ func (e *Elections) candidate(i, j int) (*leaderelection.LeaderElector, error) {
 	candidate, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Name: name, Namespace: e.namespace()},
-			Client:     e.Driver.client(2*i + j).core.CoordinationV1(),
+			Client:     e.Driver.client(2*i + j).core.coordination,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: fmt.Sprintf("%s-%d", name, j)},
 		},
 		LeaseDuration: orDefault(e.LeaseDuration, 15*time.Second),
@@ -155,7 +155,7 @@ func (e *Elections) Cleanup(ctx context.Context) error {
 		e.running.Wait()
 		e.stop = nil
 	}
-	leases := e.Driver.client(0).core.CoordinationV1().Leases(e.namespace())
+	leases := e.Driver.client(0).core.leases(e.namespace())
 	err := leases.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 	if ignoreNotFound(err) != nil {
 		return fmt.Errorf("delete leases of elections: %w", err)

@@ -76,7 +76,7 @@ func (e *Events) Run(ctx context.Context, d time.Duration) (*Result, error) {
 	table.every(0, time.Duration(float64(time.Second)/e.PerSecond), func(i int, at time.Duration) {
 		due.Add(1)
 		started := table.start(at, func(ctx context.Context) {
-			_, err := e.Driver.client(i).core.CoreV1().Events(e.namespace()).Create(ctx, e.object(i), metav1.CreateOptions{})
+			_, err := e.Driver.client(i).core.events(e.namespace()).Create(ctx, e.object(i), metav1.CreateOptions{})
 			if err != nil {
 				fails.add(err)
 				return
@@ -114,7 +114,7 @@ func (e *Events) Run(ctx context.Context, d time.Duration) (*Result, error) {
 // Cleanup deletes the Events, all with one call: there may be very many, and
 // they would expire anyway.
 func (e *Events) Cleanup(ctx context.Context) error {
-	err := e.Driver.client(0).core.CoreV1().Events(e.namespace()).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	err := e.Driver.client(0).core.events(e.namespace()).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 	if ignoreNotFound(err) != nil {
 		return fmt.Errorf("delete events: %w", err)
 	}

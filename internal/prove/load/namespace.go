@@ -15,17 +15,17 @@ import (
 // which no Pod is admitted: the controller manager that would make it may not be
 // there. It returns once every server takes objects in it.
 func (d *Driver) ensureNamespace(ctx context.Context, name string) error {
-	api := d.client(0).core.CoreV1()
+	api := d.client(0).core
 	if err := d.awaitDropped(ctx, name); err != nil {
 		return err
 	}
 	namespace := &core.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{loadLabel: "namespace"}}}
-	if _, err := api.Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := api.namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create namespace %s: %w", name, err)
 	}
 	no := false
 	account := &core.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}, AutomountServiceAccountToken: &no}
-	if _, err := api.ServiceAccounts(name).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := api.serviceAccounts(name).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create ServiceAccount %s/default: %w", name, err)
 	}
 	// Admission reads namespaces from a watch, each server from its own; a dry
@@ -33,7 +33,7 @@ func (d *Driver) ensureNamespace(ctx context.Context, name string) error {
 	for _, c := range d.clients {
 		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
 			probe := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "prove-admission"}}
-			_, err := c.core.CoreV1().ConfigMaps(name).Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			_, err := c.core.configMaps(name).Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 			return err == nil, nil
 		})
 		if err != nil {
@@ -47,7 +47,7 @@ func (d *Driver) ensureNamespace(ctx context.Context, name string) error {
 // until then nothing can be created in it.
 func (d *Driver) awaitDropped(ctx context.Context, name string) error {
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
-		n, err := d.client(0).core.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+		n, err := d.client(0).core.namespaces().Get(ctx, name, metav1.GetOptions{})
 		return err != nil || n.DeletionTimestamp == nil, nil // an error shows again in what follows
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func (d *Driver) awaitDropped(ctx context.Context, name string) error {
 // dropNamespace starts the deletion of a namespace. Without a controller manager
 // it stays, empty, and that is nobody's load.
 func (d *Driver) dropNamespace(ctx context.Context, name string) error {
-	err := d.client(0).core.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})
+	err := d.client(0).core.namespaces().Delete(ctx, name, metav1.DeleteOptions{})
 	return ignoreNotFound(err)
 }
 

@@ -116,12 +116,12 @@ func (n *Nodes) Prepare(ctx context.Context) error {
 		h := &hollow{name: names[i]}
 		n.nodes[i] = h
 		api := n.Driver.client(i).core
-		created, err := api.CoreV1().Nodes().Create(ctx, n.object(h.name, i, images), metav1.CreateOptions{})
+		created, err := api.nodes().Create(ctx, n.object(h.name, i, images), metav1.CreateOptions{})
 		if ignoreExists(err) != nil {
 			return fmt.Errorf("create node %s: %w", h.name, err)
 		}
 		if err != nil {
-			if created, err = api.CoreV1().Nodes().Get(ctx, h.name, metav1.GetOptions{}); err != nil {
+			if created, err = api.nodes().Get(ctx, h.name, metav1.GetOptions{}); err != nil {
 				return fmt.Errorf("get node %s: %w", h.name, err)
 			}
 		}
@@ -134,7 +134,7 @@ func (n *Nodes) Prepare(ctx context.Context) error {
 }
 
 func (n *Nodes) ensureLease(ctx context.Context, i int) error {
-	h, leases := n.nodes[i], n.Driver.client(i).core.CoordinationV1().Leases(leaseNamespace)
+	h, leases := n.nodes[i], n.Driver.client(i).core.leases(leaseNamespace)
 	lease, err := leases.Create(ctx, n.renewal(h), metav1.CreateOptions{})
 	if ignoreExists(err) != nil {
 		return fmt.Errorf("create lease of node %s: %w", h.name, err)
@@ -243,10 +243,10 @@ func (n *Nodes) Cleanup(ctx context.Context) error {
 	names := n.Names()
 	return n.Driver.each(ctx, n.Name(), "cleanup", n.Count, func(ctx context.Context, i int) error {
 		api := n.Driver.client(i).core
-		if err := ignoreNotFound(api.CoreV1().Nodes().Delete(ctx, names[i], metav1.DeleteOptions{})); err != nil {
+		if err := ignoreNotFound(api.nodes().Delete(ctx, names[i], metav1.DeleteOptions{})); err != nil {
 			return fmt.Errorf("delete node %s: %w", names[i], err)
 		}
-		err := ignoreNotFound(api.CoordinationV1().Leases(leaseNamespace).Delete(ctx, names[i], metav1.DeleteOptions{}))
+		err := ignoreNotFound(api.leases(leaseNamespace).Delete(ctx, names[i], metav1.DeleteOptions{}))
 		if err != nil {
 			return fmt.Errorf("delete lease of node %s: %w", names[i], err)
 		}

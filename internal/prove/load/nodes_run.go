@@ -98,7 +98,7 @@ func (run *nodesRun) renewDue(i int, due time.Duration, jitter *rand.Rand) {
 // renew writes the lease from the last answer, without reading it first; after a
 // conflict it reads, and a lease that is gone is made again. So does the kubelet.
 func (run *nodesRun) renew(ctx context.Context, i int) error {
-	h, leases := run.nodes[i], run.Driver.client(i).core.CoordinationV1().Leases(leaseNamespace)
+	h, leases := run.nodes[i], run.Driver.client(i).core.leases(leaseNamespace)
 	var err error
 	for range renewAttempts {
 		lease, e := leases.Update(ctx, run.Nodes.renewal(h), metav1.UpdateOptions{})
@@ -109,13 +109,14 @@ func (run *nodesRun) renew(ctx context.Context, i int) error {
 		switch {
 		case apierrors.IsConflict(err):
 			run.conflicts.Add(1)
-			if lease, e := leases.Get(ctx, h.name, metav1.GetOptions{}); e == nil {
+			lease, e := leases.Get(ctx, h.name, metav1.GetOptions{})
+			if e == nil {
 				h.lease = lease
+			} else if apierrors.IsNotFound(e) && run.create(ctx, i) {
+				return nil
 			}
 		case apierrors.IsNotFound(err):
-			h.lease = nil
-			if lease, e := leases.Create(ctx, run.Nodes.renewal(h), metav1.CreateOptions{}); e == nil {
-				h.lease = lease
+			if run.create(ctx, i) {
 				return nil
 			}
 		}
@@ -126,6 +127,19 @@ func (run *nodesRun) renew(ctx context.Context, i int) error {
 	return fmt.Errorf("renew lease of node %s: %w", h.name, err)
 }
 
+// create makes a lease that is gone again. A store that lost everything says
+// conflict to an update, and not found only to whoever reads.
+func (run *nodesRun) create(ctx context.Context, i int) bool {
+	h, leases := run.nodes[i], run.Driver.client(i).core.leases(leaseNamespace)
+	h.lease = nil
+	lease, err := leases.Create(ctx, run.Nodes.renewal(h), metav1.CreateOptions{})
+	if err != nil {
+		return false
+	}
+	h.lease = lease
+	return true
+}
+
 func (run *nodesRun) reportDue(i int, due time.Duration) {
 	body, err := heartbeat(time.Now())
 	if err != nil {
@@ -133,7 +147,7 @@ func (run *nodesRun) reportDue(i int, due time.Duration) {
 		return
 	}
 	started := run.table.start(due, func(ctx context.Context) {
-		_, err := run.Driver.client(i).core.CoreV1().Nodes().Patch(ctx, run.nodes[i].name,
+		_, err := run.Driver.client(i).core.nodes().Patch(ctx, run.nodes[i].name,
 			types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status")
 		if err != nil {
 			run.failures.add(err)
@@ -173,7 +187,7 @@ func (run *nodesRun) result(took, asked time.Duration) *Result {
 func (n *Nodes) ready(ctx context.Context) (float64, error) {
 	ready, from := 0, ""
 	for {
-		page, err := n.Driver.client(0).core.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: n.label(), Limit: 500, Continue: from})
+		page, err := n.Driver.client(0).core.nodes().List(ctx, metav1.ListOptions{LabelSelector: n.label(), Limit: 500, Continue: from})
 		if err != nil {
 			return 0, fmt.Errorf("list nodes: %w", err)
 		}

@@ -100,23 +100,23 @@ func (p *Pods) create(ctx context.Context, c *client, name string) error {
 
 func (p *Pods) bind(ctx context.Context, c *client, name string) error {
 	node := p.Nodes[numberOf(name)%len(p.Nodes)]
-	return c.core.CoreV1().Pods(p.namespace()).Bind(ctx, &core.Binding{
+	return c.core.bind(ctx, &core.Binding{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: p.namespace()},
 		Target:     core.ObjectReference{Kind: "Node", Name: node},
-	}, metav1.CreateOptions{})
+	})
 }
 
 // status differs each time by its clock, so that each is stored.
 func (p *Pods) status(ctx context.Context, c *client, name string) error {
 	body := fmt.Appendf(nil, `{"status":{"phase":"Running","message":%q,"conditions":[{"type":"Ready","status":"True","lastProbeTime":null,"lastTransitionTime":%q}]}}`,
 		time.Now().UTC().Format(time.RFC3339Nano), time.Now().UTC().Format(time.RFC3339))
-	_, err := c.core.CoreV1().Pods(p.namespace()).Patch(ctx, name, types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status")
+	_, err := c.core.pods(p.namespace()).Patch(ctx, name, types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status")
 	return err
 }
 
 func (p *Pods) remove(ctx context.Context, c *client, name string) error {
 	now := int64(0)
-	return c.core.CoreV1().Pods(p.namespace()).Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+	return c.core.pods(p.namespace()).Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now})
 }
 
 // Run drives the Pods for d.

@@ -59,11 +59,11 @@ func (p *Probe) kinds() []*probed {
 	ns := p.namespace()
 	return []*probed{
 		{name: "get-configmap", do: func(ctx context.Context, c *client, _ int) error {
-			_, err := c.core.CoreV1().ConfigMaps(ns).Get(ctx, probeMap, metav1.GetOptions{})
+			_, err := c.core.configMaps(ns).Get(ctx, probeMap, metav1.GetOptions{})
 			return err
 		}},
 		{name: "put-configmap", write: true, do: func(ctx context.Context, c *client, n int) error {
-			_, err := c.core.CoreV1().ConfigMaps(ns).Update(ctx, p.configMap(n), metav1.UpdateOptions{})
+			_, err := c.core.configMaps(ns).Update(ctx, p.configMap(n), metav1.UpdateOptions{})
 			return err
 		}},
 		{name: "post-pod", write: true, do: func(ctx context.Context, c *client, n int) error {
@@ -76,12 +76,12 @@ func (p *Probe) kinds() []*probed {
 			if limit <= 0 {
 				limit = 500
 			}
-			_, err := c.core.CoreV1().Nodes().List(ctx, metav1.ListOptions{Limit: limit})
+			_, err := c.core.nodes().List(ctx, metav1.ListOptions{Limit: limit})
 			return err
 		}},
 		{name: "delete-pod", write: true, do: func(ctx context.Context, c *client, n int) error {
 			now := int64(0)
-			err := c.core.CoreV1().Pods(ns).Delete(ctx, p.pod(n), metav1.DeleteOptions{GracePeriodSeconds: &now})
+			err := c.core.pods(ns).Delete(ctx, p.pod(n), metav1.DeleteOptions{GracePeriodSeconds: &now})
 			// Its creation may still be under way, when creations are slow.
 			return ignoreNotFound(err)
 		}},
@@ -105,7 +105,7 @@ func (p *Probe) Prepare(ctx context.Context) error {
 	if err := p.Driver.ensureNamespace(ctx, p.namespace()); err != nil {
 		return err
 	}
-	_, err := p.Driver.client(0).core.CoreV1().ConfigMaps(p.namespace()).Create(ctx, p.configMap(-1), metav1.CreateOptions{})
+	_, err := p.Driver.client(0).core.configMaps(p.namespace()).Create(ctx, p.configMap(-1), metav1.CreateOptions{})
 	if err = ignoreExists(err); err != nil {
 		return fmt.Errorf("create the probe's ConfigMap: %w", err)
 	}
