@@ -117,7 +117,11 @@ func runProve(ctx context.Context, streams Streams, names []string, flags *prove
 			if i > 0 {
 				fmt.Fprintln(streams.Out)
 			}
-			recordText(streams, record)
+			predicted, err := prove.Predict(ctx, ladder, record)
+			if err != nil {
+				return err
+			}
+			recordText(streams, record, predicted)
 		}
 	}
 	if !flags.output.isText() {

@@ -12,7 +12,7 @@ import (
 
 // recordText prints a record: the verdict, each limit with what was measured,
 // and the figures of both layouts side by side.
-func recordText(s Streams, r *prove.Record) {
+func recordText(s Streams, r *prove.Record, predicted map[string][]prove.Prediction) {
 	verdict := cell{"PASS", green}
 	if !r.Pass {
 		verdict = cell{"FAIL", red}
@@ -25,7 +25,7 @@ func recordText(s Streams, r *prove.Record) {
 	section(s, "Figures")
 	levelsTable(s, r)
 	section(s, "The estimator beside it")
-	predictionsTable(s, r)
+	predictionsTable(s, r, predicted)
 	if len(r.Remarks) > 0 {
 		section(s, "To be read with it")
 		for _, remark := range r.Remarks {
@@ -132,10 +132,10 @@ func levelsTable(s Streams, r *prove.Record) {
 	t.print(s.Out, s, "  ")
 }
 
-func predictionsTable(s Streams, r *prove.Record) {
+func predictionsTable(s Streams, r *prove.Record, predicted map[string][]prove.Prediction) {
 	t := newTable("LAYOUT", "MEASURED", ">", ">ESTIMATED", "RANGE", "")
 	for _, level := range r.Levels {
-		for _, p := range level.Predictions {
+		for _, p := range predicted[level.Name] {
 			mark := cell{"within", green}
 			if !p.Within {
 				mark = cell{"outside", yellow}

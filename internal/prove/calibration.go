@@ -1,25 +1,31 @@
 package prove
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/kubeseams/seams/internal/recipe"
 	"github.com/kubeseams/seams/internal/scrape"
 )
 
-// Calibration is docs/calibration.md: every figure that a record has both from
-// the estimator and from a measurement, with how far apart they are.
-func Calibration(records map[string]*Record) string {
+// Calibration is docs/calibration.md: every measured figure that the estimator
+// has, too, with how far apart they are. Errors: those of Predict.
+func Calibration(ctx context.Context, ladder *recipe.Ladder, records map[string]*Record) (string, error) {
 	var b strings.Builder
 	b.WriteString(calibrationHead)
 	rows, within := 0, 0
 	for _, rung := range slices.Sorted(maps.Keys(records)) {
 		r := records[rung]
+		predicted, err := Predict(ctx, ladder, r)
+		if err != nil {
+			return "", fmt.Errorf("the record of %s: %w", rung, err)
+		}
 		for _, level := range r.Levels {
-			for _, p := range level.Predictions {
+			for _, p := range predicted[level.Name] {
 				rows++
 				mark := "**outside**"
 				if p.Within {
@@ -32,7 +38,7 @@ func Calibration(records map[string]*Record) string {
 		}
 	}
 	fmt.Fprintf(&b, "\n%d of %d figures lie within their band.\n", within, rows)
-	return b.String()
+	return b.String(), nil
 }
 
 const calibrationHead = `# The estimator beside measurements

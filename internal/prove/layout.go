@@ -126,8 +126,9 @@ func profileOf(ctx context.Context, d Demand, probed bool, kubernetes string) (*
 	return loaded[0].Profile, nil
 }
 
+// nodesOf describes hollow nodes: they run no pods and watch nothing.
 func nodesOf(d Demand) map[string]any {
-	return map[string]any{"count": max(d.Nodes, 1), "podChurnPerSecond": d.PodsPerSecond, "podsPerNode": 0}
+	return map[string]any{"count": max(d.Nodes, 1), "podChurnPerSecond": d.PodsPerSecond, "podsPerNode": 0, "watchesPerNode": 0}
 }
 
 func churnOf(d Demand, probed bool) map[string]any {

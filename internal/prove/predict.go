@@ -1,10 +1,13 @@
 package prove
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubeseams/seams/internal/estimate"
+	"github.com/kubeseams/seams/internal/recipe"
 	"github.com/kubeseams/seams/internal/scrape"
 )
 
@@ -48,6 +51,30 @@ func foretells() []foretold {
 			figures: []string{"resource.nodes.cached", "resource.leases.coordination.k8s.io.cached"}},
 		{metric: "store.main.added-in-use-bytes", figures: []string{"resource.dormants.*.stored", "resource.roles.*.stored"}, kinds: []string{KindObjects}},
 	}
+}
+
+// Predict says, for each level of a record, what today's estimator makes of the
+// load on that layout, beside what was measured. It is not kept in the record,
+// so that it is always about the estimator as it is. Errors: the record's load
+// or rungs cannot be rendered any more.
+func Predict(ctx context.Context, ladder *recipe.Ladder, r *Record) (map[string][]Prediction, error) {
+	rung, ok := ladder.Rung(r.Rung)
+	if !ok || rung.Proof == nil {
+		return nil, fmt.Errorf("the record is of %s, which is not on the ladder", r.Rung)
+	}
+	p, err := profileOf(ctx, r.Load, probed(rung), r.Versions["kube-apiserver"])
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]Prediction{}
+	for _, level := range r.Levels {
+		layout, err := layoutOf(ladder, p, level.Rungs)
+		if err != nil {
+			return nil, fmt.Errorf("%s layout: %w", level.Name, err)
+		}
+		all[level.Name] = predictions(layout.Estimate, r.Load.Kind, level.Figures)
+	}
+	return all, nil
 }
 
 // predictions compare an estimate with what was measured. What the estimate

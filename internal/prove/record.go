@@ -56,8 +56,6 @@ type Level struct {
 	Rungs   []string        `json:"rungs"`
 	Recipe  string          `json:"recipe"`
 	Figures []scrape.Figure `json:"figures"`
-	// Predictions are what the estimator said of it.
-	Predictions []Prediction `json:"predictions"`
 	// Changes are what running on loopback changed in the rendered argv.
 	Changes []string `json:"changes"`
 }

@@ -245,7 +245,6 @@ func (r *runner) level(ctx context.Context, name string, layout *Layout) (_ *lev
 		}
 	}
 	out.Figures = tidy(figures)
-	out.Predictions = predictions(layout.Estimate, r.demand.Kind, out.Figures)
 	for _, remark := range remarks {
 		out.remarks = append(out.remarks, name+": "+remark)
 	}
