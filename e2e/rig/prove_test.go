@@ -27,7 +27,7 @@ func TestShortProof(t *testing.T) {
 		seconds int
 	}{
 		{"node/leases-store", 0.1, 20},
-		{"state/cold-uncached", 0.35, 0},
+		{"state/client-shards", 0.3, 20},
 	} {
 		t.Run(strings.ReplaceAll(c.rung, "/", "-"), func(t *testing.T) {
 			rung, ok := ladder.Rung(c.rung)

@@ -217,7 +217,7 @@ func (c commands) steady() []plan.Step {
 			Check:  etcdctl(store, store.Members[0], "endpoint health --cluster"),
 			Expect: fmt.Sprintf("%d healthy endpoints", len(store.Members)),
 			Hazard: fmt.Sprintf("After a restart of a host, and before that of the next: remove its member (etcdctl member remove), empty %s there, add it again (member add --learner, then member promote). "+
-				"When all members restart together the store is empty: restart the apiservers, then controller managers and schedulers, whose watches are deaf otherwise.", controlplane.DataDir(store)),
+				"%s", controlplane.DataDir(store), plan.AllMembersLost(store.Name, controlplane.DataDir(store))),
 		}
 		for _, host := range store.Members {
 			s.Commands = append(s.Commands, c.manifests("manifests-steady", host, name), c.renewed(store, host)+"; "+ready(name, host))

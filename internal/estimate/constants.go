@@ -39,7 +39,7 @@ var (
 	renewFraction = known("renewFraction", 0.25, 0.25, 0.26, "",
 		"kubelet nodeLeaseRenewIntervalFraction 0.25; jitter 4 %, component-helpers apimachinery/lease")
 	// A status is also sent when conditions or images change.
-	statusChanges = known("statusChanges", 1, 1, 1.5, "",
+	statusChanges = known("statusChanges", 1, 0.9, 1.5, "",
 		"kubelet reports the status when it changes, too (KEP-589); the share of changes is unsourced")
 	electionWrites = known("electionWrites", 0.5, 0.4, 0.5, "writes/s",
 		"component-base leader election: retry period 2 s")
@@ -60,8 +60,8 @@ var (
 		"measured: a node lease is 505 B stored; 625 B a put with its row (k8s-1m), 867 B (NVSentinel #1789)")
 	rbacBytes = known("rbacBytes", 485, 212, 700, "bytes",
 		"measured: RoleBinding 485 B with managedFields, 212 B without")
-	keyBytes = known("keyBytes", 100, 60, 150, "bytes",
-		"etcd key and index entry of one object (derived)")
+	keyBytes = known("keyBytes", 250, 60, 350, "bytes",
+		"measured: etcd 3.7.3 uses 240 to 330 B for an object besides its value: key, page and index (recipes/evidence/state-cold-uncached.json); 60 by the key alone (derived)")
 	rowBytes = known("rowBytes", 120, 100, 150, "bytes",
 		"etcd row of one revision besides its value; 625 B a 505 B lease put (derived from k8s-1m)")
 	// etcd keeps revisions until the compaction after next.
@@ -71,16 +71,16 @@ var (
 
 // Live heap of a kube-apiserver.
 var (
-	baseHeap = known("baseHeap", 150*mib, 100*mib, 216*mib, "bytes",
-		"measured: 216 MiB heap in a fresh apiserver with the Cluster API CRDs (kcp-cluster-api), 0.38 GiB resident (ASO #2920)")
+	baseHeap = known("baseHeap", 110*mib, 80*mib, 216*mib, "bytes",
+		"measured: 84-90 MiB in an idle kube-apiserver 1.37.2 (recipes/evidence), 216 MiB heap in a fresh apiserver with the Cluster API CRDs (kcp-cluster-api), 0.38 GiB resident (ASO #2920)")
 	aggregatedBaseHeap = known("aggregatedBaseHeap", 40*mib, 7*mib, 100*mib, "bytes",
 		"measured: 7 MiB heap and 84 MiB resident in an empty apiextensions-apiserver v0.37.2, without its authorization informers; set so that resident memory fits")
 	crdHeap = known("crdHeap", 2.4*mib, 0.4*mib, 8*mib, "bytes",
 		"measured, apiextensions-apiserver v0.37.2: 0.4 MiB stored, 1.3-2.4 served with a schema of 14-19 kB, 8 with one of 185 kB; 13 MiB resident each at 1.26 (ASO #2920)")
 	objectOverhead = known("objectOverhead", 600, 300, 1000, "bytes",
 		"cache element, key, B-tree slot, label and field sets of one object (derived)")
-	authorizerBytes = known("authorizerBytes", 900, 620, 1340, "bytes",
-		"measured: 0.62-1.34 kB a RoleBinding; about 0.9 kB stay in the authorizer's informers whatever is off the cache")
+	authorizerBytes = known("authorizerBytes", 1300, 620, 1800, "bytes",
+		"measured: 1.7 kB a Role of 600 B with its cache off (recipes/evidence/state-cold-uncached.json), 0.62-1.34 kB a RoleBinding; published: about 0.9 kB stay in the authorizer's informers whatever is off the cache")
 	historyWindow = known("historyWindow", 75, 75, 75, "s",
 		"apiserver storage/cacher DefaultEventsHistoryWindow")
 	historyRing = known("historyRing", 102400, 102400, 102400, "events",
@@ -113,8 +113,8 @@ var (
 		"measured: 2.6 at 10 kB, 4.9 at 0.6 kB")
 	leaseFactor = known("leaseFactor", 2.8, 2.5, 3.1, "",
 		"measured: Lease 2.8")
-	rbacFactor = known("rbacFactor", 2.8, 2.6, 3.1, "",
-		"measured: RoleBinding 2.8")
+	rbacFactor = known("rbacFactor", 4, 2.6, 6.5, "",
+		"measured: RoleBinding 2.8, a Role of 600 B 6.2 (recipes/evidence/state-cold-uncached.json)")
 	configMapFactor = known("configMapFactor", 1.8, 1.1, 2.2, "",
 		"measured: ConfigMap of 1 kB 1.8; 1.1 when it is one large string")
 	secretFactor = known("secretFactor", 1.1, 1.05, 1.5, "",

@@ -93,8 +93,7 @@ func (m *maker) stepSettle(s Store) {
 		Check:  m.etcdctl(s, s.Members[0], "endpoint health --cluster"),
 		Expect: plural(len(s.Members), "healthy endpoint"),
 		Hazard: "After a restart of a host, and before that of the next: remove its member (etcdctl member remove), empty " + s.DataDir + " there, and add it again (member add --learner, then member promote). " +
-			"An etcd that lost its data must not come back as its former self. When all members restart together the store is empty, and every lease is made anew: " +
-			"restart the apiservers then, and after them controller managers and schedulers, whose watches are deaf otherwise.",
+			"An etcd that lost its data must not come back as its former self. " + AllMembersLost(s.Name, s.DataDir),
 		Undo: "Copy the manifests of the step before back.",
 	}
 	for _, host := range s.Members {
@@ -104,4 +103,14 @@ func (m *maker) stepSettle(s Store) {
 			waitReady(etcdPod(s, host)))
 	}
 	m.step(step)
+}
+
+// AllMembersLost is what to do when a store in memory is gone as a whole. The
+// order is that of e2e/rig/faults_test.go: without it two controller managers led
+// together for ten seconds, and nodes were taken for dead.
+func AllMembersLost(store, dataDir string) string {
+	return "When all members are lost together, these manifests never bring the store back: each member asks the others about a cluster that is no more, and ends. Then, in this order: " +
+		"stop controller managers and schedulers on all hosts, since the old leader and a new one can both hold an election of the empty store; " +
+		"empty " + dataDir + " on each host, and start " + store + " by the manifests and the steps of its first start; " +
+		"restart every apiserver, which hears of no change in the new store otherwise; start controller managers and schedulers; give the members these manifests again."
 }

@@ -50,10 +50,12 @@ type Options struct {
 
 // settle is how long a control plane is left alone between what prepares a
 // load and the first look at it: caches fill and queues run empty. After nodes
-// come, the controller manager writes to each of them several times.
+// come, the controller manager writes to each of them several times, and one
+// Event about each at 20 a second at most, the rate of its client.
 const (
-	settle      = 5 * time.Second
-	settleNodes = 20 * time.Second
+	settle              = 5 * time.Second
+	settleNodes         = 20 * time.Second
+	nodeEventsPerSecond = 15
 )
 
 // seed of every load: runs differ by their control planes and nothing else.
@@ -296,7 +298,7 @@ func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []weighed) (
 	}
 	quiet := settle
 	if r.demand.Kind == KindNodes {
-		quiet = settleNodes
+		quiet = settleNodes + time.Duration(r.demand.Nodes)*time.Second/nodeEventsPerSecond
 	}
 	if err := pause(ctx, quiet); err != nil {
 		return nil, nil, err
