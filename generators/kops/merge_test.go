@@ -88,7 +88,7 @@ func TestMergeKeepsEverything(t *testing.T) {
 		}
 		after = after[i+1:]
 	}
-	want := []string{"    featureGates: {}", "    maxRequestsInflight: 800 # was 400", "    maxPods: 60"}
+	want := []string{"    featureGates: {}", "    maxPods: 60"}
 	if !slices.Equal(gone, want) {
 		t.Errorf("lines that are not there any more: %q, want %q", gone, want)
 	}
@@ -136,7 +136,8 @@ func TestMergeFindings(t *testing.T) {
 		hasNot     string
 	}{
 		{name: "larger quota stays", text: text, code: "kops-quota-kept", has: `value: "21474836480"`},
-		{name: "change is told", text: text, code: "kops-changed", path: "spec.kubeAPIServer.maxRequestsInflight", has: "maxRequestsInflight: 640 # was 400"},
+		{name: "larger capacity stays", text: text, code: "kops-capacity-kept", path: "spec.kubeAPIServer.maxRequestsInflight", has: "maxRequestsInflight: 800 # was 400"},
+		{name: "change is told", text: replace("maxRequestsInflight: 800", "maxRequestsInflight: 500"), code: "kops-changed", path: "spec.kubeAPIServer.maxRequestsInflight", has: "maxRequestsInflight: 640 # was 400"},
 		{name: "group hides the kubelet's value", text: text, code: "kops-kubelet-hidden", path: "InstanceGroup nodes spec.kubelet.maxPods", has: "kubelet: {maxPods: 30}"},
 		{name: "alias", text: replace("kubelet:\n    anonymousAuth", "kubelet: &k\n    anonymousAuth", "  kubernetesApiAccess", "  masterKubelet: *k\n  kubernetesApiAccess"),
 			code: "kops-merge-refused", path: "spec.kubelet", has: "maxPods: 60"},
