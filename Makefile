@@ -11,10 +11,10 @@ BIN := bin
 OUT := out
 EXAMPLES := training-15k training-100k agents platform
 
-.PHONY: help build examples test unit lint vet-cue verify binaries short-proof prove rig-test bench fuzz golden generate clean
+.PHONY: help build examples test unit lint vet-cue verify binaries short-proof prove faults rig-test bench fuzz golden generate clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build seams and its kubectl plugin into bin/
 	go build -ldflags "-s -w" -o $(BIN)/ ./cmd/seams ./plugins/kubectl-seams
@@ -51,6 +51,9 @@ short-proof: ## two rungs against stock as real processes, with a part of their 
 prove: build ## run the proofs in full and write their records, some 40 minutes on 2 cores
 	hack/build-binaries.sh $(PROOF_BINARIES)
 	$(BIN)/seams prove $(PROVEN) --evidence recipes/evidence
+
+faults: ## stores and apiservers killed, wiped and filled under load; needs make binaries
+	go test -tags rig -count=1 -timeout 40m -run 'Fault' -v ./e2e/rig/...
 
 rig-test: ## control planes of rendered files as processes on loopback; needs make binaries
 	go test -tags rig -count=1 -timeout 20m ./e2e/rig/...
