@@ -289,3 +289,15 @@ func onState(f func(*profile.StateResource, float64)) func(*profile.Profile, flo
 		return len(p.State.Resources) > 0
 	}
 }
+
+// A stated size of leases within the band of the known one: more bytes, and no
+// figure's high end falls to the stated size.
+func TestStatedSizeKeepsTheBand(t *testing.T) {
+	high := func(bytes int) float64 {
+		p := keeping(base(10), grLeases, 50, bytes)
+		return fig(t, Compute(p, Stock(p)), "apiserver.heap.node").High
+	}
+	if less, more := high(394), high(526); more < less {
+		t.Errorf("leases of 526 B instead of 394 lower the high end from %v to %v", less, more)
+	}
+}

@@ -178,11 +178,13 @@ func addNodes(get func(profile.GroupResource) *resource, p *profile.Profile) {
 // finish settles what needs every row of the resource.
 func (r *resource) finish() {
 	if r.writeBytes.value == 0 {
+		// End by end of the bands: a stated size has none, and may lie within that
+		// of what nodes bring.
+		var sizes []term
 		for _, s := range append(slices.Clone(r.stated), r.derivedStocks()...) {
-			if s.bytes.value > r.writeBytes.value {
-				r.writeBytes = s.bytes
-			}
+			sizes = append(sizes, s.bytes)
 		}
+		r.writeBytes = largest(sizes...)
 	}
 	if r.writeBytes.text == "" {
 		r.writeBytes = number(0)
