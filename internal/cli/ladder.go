@@ -121,10 +121,10 @@ func ladderTable(s Streams, rungs []recipe.Rung, standings map[string]prove.Evid
 		var below map[string]float64
 		for _, r := range rungs {
 			if r.Axis == axis {
-				upTo := limitsText(r.Envelope[axis], 2)
+				upTo := limitsText(r.Envelope[axis], 1)
 				// On the state axis a rung lowers what counts against the limits.
 				if len(below) > 0 && maps.Equal(below, r.Envelope[axis]) {
-					upTo = "the same, of less in one place"
+					upTo = "the same, of less"
 				}
 				t.add(r.ID, cell{string(r.Status), statusColour(r.Status)}, standingCell(standings, r.ID), upTo, rungTitle(r))
 				below = r.Envelope[axis]
@@ -138,7 +138,7 @@ func ladderTable(s Streams, rungs []recipe.Rung, standings map[string]prove.Evid
 // rungTitle marks the rungs that join a recipe only when asked for.
 func rungTitle(r recipe.Rung) string {
 	if r.Optional {
-		return r.Title + " (only with --rung)"
+		return r.Title + " (--rung)"
 	}
 	return r.Title
 }
