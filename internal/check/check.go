@@ -30,13 +30,24 @@ type Input struct {
 	Files []file.File
 	// Target is what the files are for. A zero Kubernetes version means the newest.
 	Target target.Target
+	// Existing says that the files are what runs today, or a part of it, and not
+	// the whole of something that is about to run: nothing is concluded from what
+	// is not among them, and a manifest that kubeadm has written is compared with
+	// kubeadm's configuration.
+	Existing bool
+	// Experimental lets kubeadm.k8s.io/v1 pass, as kubeadm's --allow-experimental-api does.
+	Experimental bool
+	// KopsFeatureFlags is the value of KOPS_FEATURE_FLAGS that kOps will run with.
+	KopsFeatureFlags string
+	// Commands are command lines that stand in no manifest.
+	Commands []Command
 }
 
 // Check judges the files and gives the findings in the order of their places.
 // It reads nothing but its input and never fails: what cannot be read is a finding.
 func Check(in Input) []finding.Finding {
 	quiet()
-	c := &checker{target: in.Target, missing: map[string]bool{}}
+	c := &checker{target: in.Target, missing: map[string]bool{}, existing: in.Existing, experimental: in.Experimental}
 	if c.target.Kubernetes.IsZero() {
 		minors := target.Minors()
 		c.target.Kubernetes = minors[len(minors)-1]
@@ -56,10 +67,16 @@ func Check(in Input) []finding.Finding {
 	for _, f := range files {
 		c.judgeFile(byFile[f.Path])
 	}
+	c.addCommands(in.Commands)
 	c.applyPatches()
 	c.judgeProcesses()
+	if c.existing {
+		c.judgeLive()
+		c.judgeExternal()
+		c.judgeDisks()
+	}
 	c.judgeTogether()
-	c.findings = append(c.findings, kops.Check(kops.Input{Files: in.Files, Target: c.target})...)
+	c.findings = append(c.findings, kops.Check(kops.Input{Files: in.Files, Target: c.target, FeatureFlags: in.KopsFeatureFlags})...)
 	finding.Sort(c.findings)
 	return slices.Compact(c.findings)
 }
@@ -76,6 +93,8 @@ var quiet = sync.OnceFunc(func() {
 type checker struct {
 	target   target.Target
 	findings []finding.Finding
+	// existing and experimental are the input's.
+	existing, experimental bool
 	// names are the files' paths.
 	names []string
 	// clusters are the kubeadm configurations with a control plane in them.

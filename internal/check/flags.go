@@ -31,6 +31,9 @@ func (c *checker) etcdVersion(p *process) string {
 
 func (c *checker) known(table *target.FlagTable, ok bool) func(*process, string) (*target.FlagTable, bool) {
 	return func(p *process, what string) (*target.FlagTable, bool) {
+		if c.existing && p.component != target.Etcd {
+			what = "Kubernetes " + c.version().Line() // of old clusters one word is enough
+		}
 		if !ok && !c.missing[what] {
 			c.missing[what] = true
 			c.at(p.doc, p.path, finding.Finding{

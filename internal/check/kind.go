@@ -128,7 +128,7 @@ func (c *checker) kindMount(d *document, at string, m v1alpha4.Mount) {
 		c.at(d, at, finding.Finding{Code: "kind-invalid", Severity: finding.Error, Message: "a mount needs hostPath and containerPath"})
 		return
 	}
-	if path.IsAbs(m.HostPath) {
+	if path.IsAbs(m.HostPath) || c.existing {
 		return
 	}
 	name := path.Join(path.Dir(d.file), m.HostPath)

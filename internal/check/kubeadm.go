@@ -119,8 +119,19 @@ func into[T any, P interface {
 func (c *checker) kubeadmVersion(f *kubeadmFile, d *document) bool {
 	switch d.gvk().Version {
 	case "v1beta4":
+		if c.target.KubeadmReadsV1Beta4() {
+			return true
+		}
+		c.at(d, "apiVersion", finding.Finding{
+			Code: "kubeadm-newer-api", Severity: finding.Error,
+			Message: fmt.Sprintf("kubeadm %s does not read %s, which is there from 1.31", c.version().Line(), d.apiVersion),
+			Fix:     "write kubeadm.k8s.io/v1beta3, with arguments as mappings",
+		})
 		return true
 	case "v1":
+		if c.experimental {
+			return true
+		}
 		c.at(d, "apiVersion", finding.Finding{
 			Code: "kubeadm-experimental-api", Severity: finding.Error,
 			Message: "kubeadm.k8s.io/v1 is experimental, and kubeadm refuses it without --allow-experimental-api",

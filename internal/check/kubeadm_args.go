@@ -83,3 +83,19 @@ func missingItems(was, is string) []string {
 		return has(item) || has(controllerAliases[item])
 	})
 }
+
+// judgeMerged: an argument with a merge method joins kubeadm's own of the same
+// name, and is dropped where kubeadm sets none.
+func (c *checker) judgeMerged(d *document, user userArgs, base map[string]string) {
+	for i, a := range user.list {
+		if _, ok := base[a.Name]; a.MergeMethod == "" || ok || d == nil {
+			continue
+		}
+		c.at(d, fmt.Sprintf("%s[%d].mergeMethod", user.path, i), finding.Finding{
+			Code: "kubeadm-merge-ignored", Severity: finding.Error,
+			Message: fmt.Sprintf("kubeadm sets no --%s that the value could be merged with, and drops the argument", a.Name),
+			Fix:     "leave mergeMethod out",
+			Ref:     "kubernetes cmd/kubeadm/app/util/arguments.go, ArgumentsToCommand",
+		})
+	}
+}

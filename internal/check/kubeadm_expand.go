@@ -60,6 +60,7 @@ func (c *checker) layOut(f *kubeadmFile, config *kubeadmapi.ClusterConfiguration
 		user.mapping = f.mapping
 		cl.processes[name] = cl.process(name, pod, user)
 		cl.processes[name].base = argMap(bare[name].Spec.Containers[0].Command[1:])
+		c.judgeMerged(f.cluster, user, cl.processes[name].base)
 		for i, more := range f.more {
 			cl.processes[name].args = append(cl.processes[name].args, argsOf(f.moreDocs[i], extraArgs(more, name))...)
 		}
@@ -137,7 +138,7 @@ func (cl *cluster) process(name string, pod *corev1.Pod, user userArgs) *process
 		doc: cl.file.cluster, path: strings.TrimSuffix(user.path, ".extraArgs"), image: pod.Spec.Containers[0].Image,
 	}
 	command := pod.Spec.Containers[0].Command
-	base := command[1 : len(command)-len(user.list)]
+	base := command[1 : len(command)-replacing(user.list)]
 	for _, text := range base {
 		name, value, _ := strings.Cut(strings.TrimPrefix(text, "--"), "=")
 		p.args = append(p.args, arg{name: name, value: value, hasValue: true})
@@ -146,10 +147,25 @@ func (cl *cluster) process(name string, pod *corev1.Pod, user userArgs) *process
 	return p
 }
 
+// replacing counts the arguments that stand at the end of a command; one with a
+// merge method is merged into kubeadm's own argument instead.
+func replacing(list []kubeadmapi.Arg) int {
+	n := 0
+	for _, a := range list {
+		if a.MergeMethod == "" {
+			n++
+		}
+	}
+	return n
+}
+
 // argsOf makes arguments of name-value pairs in a configuration file.
 func argsOf(d *document, user userArgs) []arg {
 	var args []arg
 	for i, a := range user.list {
+		if a.MergeMethod != "" {
+			continue // judgeMerged has it, and the base argument its value
+		}
 		at := fmt.Sprintf("%s[%d]", user.path, i)
 		name, value := at+".name", at+".value"
 		if user.mapping {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -64,6 +65,10 @@ func validate(object runtime.Object) (field.ErrorList, error) {
 	switch o := object.(type) {
 	case *corev1.Service:
 		k8sv1.SetObjectDefaults_Service(o)
+		// The server fills the list from the one (registry/core/service).
+		if len(o.Spec.ClusterIPs) == 0 && o.Spec.ClusterIP != "" {
+			o.Spec.ClusterIPs = []string{o.Spec.ClusterIP}
+		}
 		return converted(o, k8sv1.Convert_v1_Service_To_core_Service, validation.ValidateServiceCreate)
 	case *corev1.ConfigMap:
 		return converted(o, k8sv1.Convert_v1_ConfigMap_To_core_ConfigMap, validation.ValidateConfigMap)
@@ -143,11 +148,17 @@ func namespaceDefault(object runtime.Object) {
 func (c *checker) addTemplate(d *document, object runtime.Object) {
 	var template *corev1.PodTemplateSpec
 	var name string
+	var claims []corev1.Volume
 	switch o := object.(type) {
 	case *appsv1.Deployment:
 		template, name = &o.Spec.Template, o.Name
 	case *appsv1.StatefulSet:
 		template, name = &o.Spec.Template, o.Name
+		for _, c := range o.Spec.VolumeClaimTemplates {
+			claims = append(claims, corev1.Volume{Name: c.Name, VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Name},
+			}})
+		}
 	case *appsv1.DaemonSet:
 		template, name = &o.Spec.Template, o.Name
 	default:
@@ -155,5 +166,6 @@ func (c *checker) addTemplate(d *document, object runtime.Object) {
 	}
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
 	pod.Name, pod.Namespace = name, ""
+	pod.Spec.Volumes = append(slices.Clone(pod.Spec.Volumes), claims...)
 	c.addPodAt(d, "spec.template.", pod)
 }

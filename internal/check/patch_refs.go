@@ -19,12 +19,16 @@ func (c *checker) judgePatchReferences() {
 		example, ok := dirs[dirOf(ref.doc.file)]
 		switch {
 		case ok && ref.dir == "":
+			severity := finding.Error
+			if c.existing {
+				severity = finding.Warning // --patches on the command line names them too
+			}
 			c.at(ref.doc, ref.path, finding.Finding{
-				Code: "patches-not-used", Severity: finding.Error,
+				Code: "patches-not-used", Severity: severity,
 				Message: fmt.Sprintf("%s names no patches directory, so that kubeadm leaves %s out", ref.doc.kind, example),
 				Fix:     "set " + ref.path + ".directory",
 			})
-		case !ok && ref.dir != "":
+		case !ok && ref.dir != "" && !c.existing:
 			c.at(ref.doc, ref.path, finding.Finding{
 				Code: "patches-missing", Severity: finding.Warning,
 				Message: fmt.Sprintf("the configuration names patches in %s, and none are among the files", ref.dir),

@@ -91,6 +91,7 @@ func (c *checker) judgeRoutes(p *process, stores []endpoint) {
 			said[server] = true
 			scheme, _, _ := strings.Cut(server, "://")
 			switch {
+			case len(found) == 0 && !c.wouldSee(p, stores, server):
 			case len(found) == 0 && own:
 				c.atRoute(p, o.Key(), finding.Finding{
 					Code: "route-without-store", Severity: finding.Error,
@@ -123,7 +124,7 @@ func (c *checker) judgeEtcdServers(p *process, stores []endpoint) {
 	servers := strings.Split(a.value, ",")
 	for _, server := range servers {
 		u, err := url.Parse(server)
-		if err != nil || !loopback(u.Hostname()) || len(answering(stores, p, server)) > 0 {
+		if err != nil || !loopback(u.Hostname()) || len(answering(stores, p, server)) > 0 || !c.wouldSee(p, stores, server) {
 			continue
 		}
 		c.atFlag(p, "etcd-servers", finding.Finding{
@@ -137,6 +138,9 @@ func (c *checker) judgeEtcdServers(p *process, stores []endpoint) {
 		return
 	}
 	found := answering(stores, p, servers[0])
+	if c.existing && len(found) == 0 {
+		c.judgeOneServer(p, servers[0])
+	}
 	if len(found) == 0 || sameHost(p, found[0].process) {
 		return
 	}
@@ -218,7 +222,7 @@ func (c *checker) judgeMember(p *process) {
 	name, ok := p.flag("name")
 	peer, _ := p.flag("initial-advertise-peer-urls")
 	cluster := p.list("initial-cluster", "")
-	if ok && len(cluster) > 0 && !slices.ContainsFunc(cluster, func(m string) bool { return m == name+"="+peer }) {
+	if ok && len(cluster) > 0 && !slices.ContainsFunc(cluster, func(m string) bool { return m == memberFor(m, name, peer) }) {
 		c.atFlag(p, "initial-cluster", finding.Finding{
 			Code: "etcd-not-in-cluster", Severity: finding.Error,
 			Message: fmt.Sprintf("the initial cluster has no member %s=%s, which is this one: etcd refuses to start", name, peer),
@@ -236,6 +240,16 @@ func (c *checker) judgeMember(p *process) {
 			Fix:     "mount a hostPath there, or an emptyDir in memory for data that may be lost",
 		})
 	}
+}
+
+// memberFor is NAME=URL of a process that may be the given member. Of a
+// StatefulSet the name is a variable, $(POD_NAME), which each pod fills in.
+func memberFor(member, name, peer string) string {
+	if strings.HasPrefix(name, "$(") && strings.HasSuffix(name, ")") {
+		self, _, _ := strings.Cut(member, "=")
+		return self + "=" + strings.ReplaceAll(peer, name, self)
+	}
+	return name + "=" + peer
 }
 
 // judgeCount wants an odd number of members: an even one tolerates no more

@@ -111,7 +111,7 @@ func sameRoutes(a, b []override.Override) bool {
 // apiserver, and there must be one.
 func (c *checker) judgeGoaway(p *process) {
 	chance, ok := p.flag("goaway-chance")
-	if !ok || chance == "0" || c.apiservers() > 1 {
+	if !ok || chance == "0" || c.existing || c.apiservers() > 1 {
 		return
 	}
 	c.atFlag(p, "goaway-chance", finding.Finding{
@@ -182,6 +182,9 @@ func (c *checker) judgeLeases() {
 		Message: fmt.Sprintf("a node renews its lease every %s and is given up after %s: one late renewal makes it NotReady", renew, grace),
 		Fix:     fmt.Sprintf("give kube-controller-manager --node-monitor-grace-period=%s or more", 5*renew),
 		Ref:     "https://github.com/kubernetes/kubernetes/issues/121793",
+	}
+	if c.existing && manager == nil {
+		f.Severity = finding.Warning // the grace period may be set in a file that is not here
 	}
 	switch {
 	case manager == nil && doc == nil:

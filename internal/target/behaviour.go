@@ -7,6 +7,12 @@ package target
 // configuration; 1.37 refuses it and names kubeadm 1.36 for the migration.
 func (t Target) KubeadmServesV1Beta3() bool { return !t.Kubernetes.atLeast(37) }
 
+// KubeadmReadsV1Beta4 reports whether kubeadm reads v1beta4 configuration,
+// which came with 1.31. Rendering knows no older minor; lint meets them.
+func (t Target) KubeadmReadsV1Beta4() bool {
+	return t.Kubernetes.IsZero() || t.Kubernetes.atLeast(31)
+}
+
 // KindWritesV1Beta4 reports whether kind generates kubeadm v1beta4 for the
 // node's version; for older nodes it generates v1beta3, where extraArgs is a
 // map, and a patch in list form would not apply (kind 0.32 and later).
