@@ -33,6 +33,8 @@ type proveFlags struct {
 	work       string
 	keepLogs   bool
 	quiet      bool
+	nodesBy    string
+	cluster    clusterFlags
 }
 
 func newProveCmd(streams Streams, name string) *cobra.Command {
@@ -45,6 +47,12 @@ machine with upstream's own binaries, drives the load that the rung's proof
 names, measures every process and compares with the rung's limits. It exits
 with 0 when all limits are met and with 1 when one is not.
 
+With --kubeconfig the load is driven in a cluster that exists, by the Pods of a
+Job and kwok, and only this cluster is measured: limits that compare with stock,
+and those on what is not seen, are undecided, which exits with 1. Everything
+that is made for it is removed afterwards. It loads a real cluster: without
+--yes, the plan is printed and nothing is done.
+
 Binaries come from the cache that "make binaries" fills in a clone of the
 project, or from --bin. Figures are of this machine: what is compared with
 stock was measured in the same run.`,
@@ -53,14 +61,24 @@ stock was measured in the same run.`,
 %[1]s prove node/leases-store --scale 0.2 --seconds 30
 %[1]s prove state/cold-uncached --bin ./bin --evidence recipes/evidence
 %[1]s prove churn/events-store -o json | jq '.limits[] | select(.pass | not)'
+
+# an existing cluster: what would be done, then doing it with four Pods
+%[1]s prove churn/stock --kubeconfig ~/.kube/config --image registry.example/seams-load:1
+%[1]s prove churn/stock --kubeconfig ~/.kube/config --image registry.example/seams-load:1 --jobs 4 --yes
 `),
-		Args:              cobra.MinimumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if flags.cluster.cleanUp {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.MinimumNArgs(1)(cmd, args)
+		},
 		ValidArgsFunction: completeRungs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runProve(cmd.Context(), streams, args, &flags)
+			return runProve(cmd.Context(), streams, args, &flags, cmd.Flags().Changed)
 		},
 	}
 	flags.output.register(cmd)
+	flags.cluster.register(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&flags.recipes, "recipes", nil, "directory of further rungs in CUE; repeatable")
 	f.StringVar(&flags.kubernetes, "kubernetes", "", "Kubernetes version of the binaries (default: the newest that is supported)")
@@ -71,16 +89,21 @@ stock was measured in the same run.`,
 	f.StringVar(&flags.evidence, "evidence", "", "directory to write the record to")
 	f.StringVar(&flags.work, "work-dir", "", "directory for what the processes keep while they run (default: the system's for temporary files)")
 	f.BoolVar(&flags.keepLogs, "keep-logs", false, "leave the logs of all processes behind")
+	f.StringVar(&flags.nodesBy, "nodes-by", "", "who renews the Leases of hollow nodes: own, the driver itself (default), or kwok (default with --kubeconfig)")
 	f.BoolVarP(&flags.quiet, "quiet", "q", false, "say nothing but the verdict")
 	_ = cmd.RegisterFlagCompletionFunc("against", cobra.FixedCompletions([]string{"stock", "none"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("nodes-by", cobra.FixedCompletions([]string{"own", "kwok"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagDirname("bin")
 	_ = cmd.MarkFlagDirname("evidence")
 	return cmd
 }
 
-func runProve(ctx context.Context, streams Streams, names []string, flags *proveFlags) error {
-	if err := flags.check(); err != nil {
+func runProve(ctx context.Context, streams Streams, names []string, flags *proveFlags, given func(string) bool) error {
+	if err := errors.Join(flags.check(), flags.cluster.check(given)); err != nil {
 		return err
+	}
+	if flags.cluster.cleanUp {
+		return flags.cluster.removeLeftovers(ctx, streams)
 	}
 	ladder, findings, err := recipe.Load(recipe.Options{Dirs: flags.recipes})
 	if err != nil {
@@ -94,38 +117,54 @@ func runProve(ctx context.Context, streams Streams, names []string, flags *prove
 	if err != nil {
 		return err
 	}
+	if flags.cluster.kubeconfig != "" {
+		return flags.judged(ctx, streams, ladder, rungs, func(rung recipe.Rung) (*prove.Record, error) {
+			return flags.proveCluster(ctx, streams, ladder, rung)
+		})
+	}
 	version, err := kubernetesOf(flags.kubernetes)
 	if err != nil {
 		return err
 	}
-	bin, err := binaries.Find(version, flags.bin, "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "apiextensions-apiserver")
+	programs := []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "apiextensions-apiserver"}
+	if flags.nodesBy == string(load.Kwok) {
+		programs = append(programs, "kwok")
+	}
+	bin, err := binaries.Find(version, flags.bin, programs...)
 	if err != nil {
 		return err
 	}
+	return flags.judged(ctx, streams, ladder, rungs, func(rung recipe.Rung) (*prove.Record, error) {
+		return prove.Run(ctx, flags.options(streams, ladder, rung, version, bin))
+	})
+}
+
+// judged proves rungs one after another, and keeps and prints their records.
+func (f *proveFlags) judged(ctx context.Context, streams Streams, ladder *recipe.Ladder, rungs []recipe.Rung, proven func(recipe.Rung) (*prove.Record, error)) error {
 	var records []*prove.Record
 	passed := true
 	for i, rung := range rungs {
-		record, err := prove.Run(ctx, flags.options(streams, ladder, rung, version, bin))
+		record, err := proven(rung)
 		if err != nil {
 			return err
 		}
-		if err := flags.keep(record); err != nil {
+		if err := f.keep(record); err != nil {
 			return err
 		}
 		records, passed = append(records, record), passed && record.Pass
-		if flags.output.isText() {
+		if f.output.isText() {
 			if i > 0 {
 				fmt.Fprintln(streams.Out)
 			}
-			predicted, err := prove.Predict(ctx, ladder, record)
+			predicted, err := f.predicted(ctx, ladder, record)
 			if err != nil {
 				return err
 			}
 			recordText(streams, record, predicted)
 		}
 	}
-	if !flags.output.isText() {
-		if err := flags.output.write(streams.Out, oneOrMany(records)); err != nil {
+	if !f.output.isText() {
+		if err := f.output.write(streams.Out, oneOrMany(records)); err != nil {
 			return err
 		}
 	}
@@ -143,6 +182,8 @@ func (f *proveFlags) check() error {
 		return errors.New("--scale: want more than 0")
 	case f.seconds < 0:
 		return errors.New("--seconds: want more than 0")
+	case f.nodesBy != "" && f.nodesBy != string(load.Own) && f.nodesBy != string(load.Kwok):
+		return fmt.Errorf("--nodes-by %s: want own or kwok", f.nodesBy)
 	}
 	return nil
 }
@@ -168,7 +209,7 @@ func (f *proveFlags) options(streams Streams, ladder *recipe.Ladder, rung recipe
 	o := prove.Options{
 		Ladder: ladder, Rung: rung, Kubernetes: version, Bin: bin,
 		Scale: f.scale, Seconds: f.seconds, WithoutStock: f.against == "none",
-		Dir: f.work, KeepLogs: f.keepLogs, Version: Version, Today: time.Now(),
+		NodesBy: load.Renewer(f.nodesBy), Dir: f.work, KeepLogs: f.keepLogs, Version: Version, Today: time.Now(),
 	}
 	if f.quiet {
 		return o

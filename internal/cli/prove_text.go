@@ -14,7 +14,10 @@ import (
 // and the figures of both layouts side by side.
 func recordText(s Streams, r *prove.Record, predicted map[string][]prove.Prediction) {
 	verdict := cell{"PASS", green}
-	if !r.Pass {
+	switch {
+	case r.Undecided:
+		verdict = cell{"UNDECIDED", yellow}
+	case !r.Pass:
 		verdict = cell{"FAIL", red}
 	}
 	fmt.Fprintf(s.Out, "%s  %s\n", paint(s, bold, r.Rung), paint(s, verdict.colour, verdict.text))
@@ -24,8 +27,10 @@ func recordText(s Streams, r *prove.Record, predicted map[string][]prove.Predict
 	limitsTable(s, r)
 	section(s, "Figures")
 	levelsTable(s, r)
-	section(s, "The estimator beside it")
-	predictionsTable(s, r, predicted)
+	if len(predicted) > 0 {
+		section(s, "The estimator beside it")
+		predictionsTable(s, r, predicted)
+	}
 	if len(r.Remarks) > 0 {
 		section(s, "To be read with it")
 		for _, remark := range r.Remarks {
@@ -42,11 +47,18 @@ func versionsOf(r *prove.Record) []string {
 	return all
 }
 
+// notSeen begins the problem of a limit on what an existing cluster does not show.
+const notSeen = "not seen"
+
 func limitsTable(s Streams, r *prove.Record) {
 	t := newTable("", "LIMIT", ">STOCK", ">RUNG", ">COMPARED", "")
 	for _, l := range r.Limits {
 		mark, note := cell{"met", green}, l.Problem
-		if !l.Pass {
+		switch {
+		case strings.HasPrefix(l.Problem, notSeen):
+			mark = cell{"not seen", yellow}
+			note = strings.TrimPrefix(note, notSeen+": ")
+		case !l.Pass:
 			mark = cell{"not met", red}
 		}
 		limit := l.Metric + " " + l.Op + " " + count(l.Value)

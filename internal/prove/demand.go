@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubeseams/seams/internal/prove/load"
 	"github.com/kubeseams/seams/internal/recipe"
 )
 
@@ -47,7 +48,10 @@ type Demand struct {
 	// Apiservers, each on a host of its own.
 	Apiservers int `json:"apiservers,omitempty"`
 	Elections  int `json:"elections,omitempty"`
-	Shards     int `json:"shards,omitempty"`
+	// NodesBy is who renews the Leases of nodes; empty is the driver. A run
+	// chooses it, never a proof.
+	NodesBy load.Renewer `json:"nodesBy,omitempty"`
+	Shards  int          `json:"shards,omitempty"`
 }
 
 // kinds lists what a kind must have and may have besides.

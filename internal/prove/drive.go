@@ -43,11 +43,25 @@ func (d Demand) loads(main, nodes []*rest.Config, probe bool, progress func(load
 	if err != nil {
 		return nil, err
 	}
-	loads, err := d.demanded(driver, nodes, progress)
+	through := driver
+	if d.Kind == KindNodes {
+		if through, err = load.NewDriver(load.Options{Servers: nodes, Seed: seed, Progress: progress}); err != nil {
+			return nil, err
+		}
+	}
+	loads, err := d.demanded(driver, through, place{})
 	if err == nil && probe {
 		loads = append(loads, weighed{Load: &load.Probe{Driver: driver}})
 	}
 	return loads, err
+}
+
+// place is where the objects of a load go; the zero one leaves it to the loads.
+type place struct {
+	namespace string
+	// prefix and labels are of nodes.
+	prefix string
+	labels map[string]string
 }
 
 // weighed is a load whose objects are weighed once they are there: the heap
@@ -58,55 +72,51 @@ type weighed struct {
 	count int
 }
 
-func (d Demand) demanded(driver *load.Driver, nodes []*rest.Config, progress func(load.Progress)) ([]weighed, error) {
+func (d Demand) demanded(driver, through *load.Driver, at place) ([]weighed, error) {
 	switch d.Kind {
 	case KindNodes:
-		through, err := load.NewDriver(load.Options{Servers: nodes, Seed: seed, Progress: progress})
-		if err != nil {
-			return nil, err
-		}
-		hollow := &load.Nodes{Driver: through, Count: d.Nodes}
+		hollow := &load.Nodes{Driver: through, Count: d.Nodes, RenewedBy: d.NodesBy, Prefix: at.prefix, Labels: at.labels}
 		loads := []weighed{{hollow, "node", d.Nodes}}
 		if d.PodsPerSecond > 0 {
-			loads = append(loads, weighed{Load: &load.Pods{Driver: driver, PerSecond: d.PodsPerSecond, StatusWrites: podStatusWrites, Nodes: hollow.Names()}})
+			loads = append(loads, weighed{Load: &load.Pods{Driver: driver, PerSecond: d.PodsPerSecond, StatusWrites: podStatusWrites, Nodes: hollow.Names(), Namespace: at.namespace}})
 		}
 		return loads, nil
 	case KindCustomWrites:
-		storm := &load.Churn{Driver: driver, Groups: d.groups(), Bytes: d.ObjectBytes, Cycles: sessionCycles, StatusWrites: sessionStatusWrites}
+		storm := &load.Churn{Driver: driver, Groups: d.groups(), Bytes: d.ObjectBytes, Cycles: sessionCycles, StatusWrites: sessionStatusWrites, Namespace: at.namespace}
 		storm.AtWrites(d.WritesPerSecond)
 		return []weighed{{Load: storm}}, nil
 	case KindEvents:
-		return []weighed{{Load: &load.Events{Driver: driver, PerSecond: d.EventsPerSecond}}}, nil
+		return []weighed{{Load: &load.Events{Driver: driver, PerSecond: d.EventsPerSecond, Namespace: at.namespace}}}, nil
 	case KindLeaderElections:
-		return []weighed{{Load: &load.Elections{Driver: driver, Count: d.Elections}}}, nil
+		return []weighed{{Load: &load.Elections{Driver: driver, Count: d.Elections, Namespace: at.namespace}}}, nil
 	case KindObjects:
-		return d.resident(driver), nil
+		return d.resident(driver, at), nil
 	case KindShards:
-		return d.sharded(driver), nil
+		return d.sharded(driver, at), nil
 	}
 	return nil, fmt.Errorf("no load of kind %q", d.Kind)
 }
 
 // resident is objects that lie still: custom ones, which are listed, and RBAC
 // ones, which nobody but the authorizer reads.
-func (d Demand) resident(driver *load.Driver) []weighed {
+func (d Demand) resident(driver *load.Driver, at place) []weighed {
 	each := d.Objects / d.Groups
 	loads := []weighed{{&load.Objects{
-		Driver: driver, Groups: d.groups(), ListEvery: listEvery, Custom: load.Set{Count: each, Bytes: d.ObjectBytes},
+		Driver: driver, Namespace: at.namespace, Groups: d.groups(), ListEvery: listEvery, Custom: load.Set{Count: each, Bytes: d.ObjectBytes},
 	}, "custom", each * d.Groups}}
 	if d.RBACObjects > 0 {
 		loads = append(loads, weighed{&load.Objects{
-			Driver: driver, Roles: load.Set{Count: d.RBACObjects, Bytes: roleBytes},
+			Driver: driver, Namespace: at.namespace, Roles: load.Set{Count: d.RBACObjects, Bytes: roleBytes},
 		}, "rbac", d.RBACObjects})
 	}
 	return loads
 }
 
 // sharded is objects that change, and watches that each take one part of them.
-func (d Demand) sharded(driver *load.Driver) []weighed {
+func (d Demand) sharded(driver *load.Driver, at place) []weighed {
 	group := d.groups()[:1]
 	objects := &load.Objects{
-		Driver: driver, Groups: group, UpdatesPerSecond: d.WritesPerSecond,
+		Driver: driver, Namespace: at.namespace, Groups: group, UpdatesPerSecond: d.WritesPerSecond,
 		Custom: load.Set{Count: d.Objects, Bytes: max(d.ObjectBytes, shardBytes)},
 	}
 	return []weighed{{Load: objects}, {Load: &load.Watchers{

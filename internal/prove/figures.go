@@ -11,15 +11,30 @@ import (
 	"github.com/kubeseams/seams/internal/scrape"
 )
 
-// observer reads the metrics of the stores and the apiservers of a rig.
-type observer struct {
+// Observer reads the metrics of stores and apiservers, and makes figures of them.
+type Observer struct {
 	watched []*watched
+}
+
+// Seen is a process that an Observer looks at.
+type Seen struct {
+	// Prefix begins the names of its figures: "store.main", "apiserver.nodes".
+	Prefix string
+	Source *scrape.Source
+}
+
+// Observe makes an Observer of processes.
+func Observe(all ...Seen) *Observer {
+	o := &Observer{}
+	for _, s := range all {
+		o.watched = append(o.watched, &watched{Seen: s})
+	}
+	return o
 }
 
 // watched is one process under observation.
 type watched struct {
-	process *rig.Process
-	source  *scrape.Source
+	Seen
 	// weights are what objects of each kind that was prepared weigh.
 	weights []scrape.Figure
 	// base is after start, before any load; of an apiserver with garbage
@@ -27,14 +42,15 @@ type watched struct {
 	base, weighed, before, after, settled *scrape.Snapshot
 }
 
-// prefix begins the names of a process' figures: "store.main",
-// "apiserver.nodes".
-func (w *watched) prefix() string {
-	if w.process.Store != "" {
-		return "store." + w.process.Store
-	}
-	return "apiserver." + tierOf(w.process)
-}
+// storePrefix begins the prefix of every store.
+const storePrefix = "store."
+
+// componentPrefix begins that of what is neither a store nor an apiserver: only
+// its processor and memory are looked at.
+const componentPrefix = "component."
+
+// store says that the process is an etcd, and not an apiserver.
+func (w *watched) store() bool { return strings.HasPrefix(w.Prefix, storePrefix) }
 
 // tierOf names the tier of an apiserver's process: "main", or the NAME of
 // kube-apiserver-NAME.
@@ -46,8 +62,8 @@ func tierOf(p *rig.Process) string {
 	return "main"
 }
 
-func newObserver(r *rig.Rig) (*observer, error) {
-	o := &observer{}
+func newObserver(r *rig.Rig) (*Observer, error) {
+	var all []Seen
 	for _, p := range r.Processes() {
 		if p.MetricsURL == "" || p.Store == "" && p.Component != "kube-apiserver" {
 			continue
@@ -56,18 +72,22 @@ func newObserver(r *rig.Rig) (*observer, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.watched = append(o.watched, &watched{process: p, source: source})
+		prefix := "apiserver." + tierOf(p)
+		if p.Store != "" {
+			prefix = storePrefix + p.Store
+		}
+		all = append(all, Seen{prefix, source})
 	}
-	return o, nil
+	return Observe(all...), nil
 }
 
 // collect has every apiserver collect its garbage, and keeps what everything
 // holds then.
-func (o *observer) collect(ctx context.Context, keep func(*watched, *scrape.Snapshot)) error {
+func (o *Observer) collect(ctx context.Context, keep func(*watched, *scrape.Snapshot)) error {
 	for _, w := range o.watched {
-		read := w.source.HeapAfterGC
-		if w.process.Store != "" {
-			read = w.source.Scrape
+		read := w.Source.HeapAfterGC
+		if w.store() {
+			read = w.Source.Scrape
 		}
 		s, err := read(ctx)
 		if err != nil {
@@ -79,9 +99,9 @@ func (o *observer) collect(ctx context.Context, keep func(*watched, *scrape.Snap
 }
 
 // look reads everything once.
-func (o *observer) look(ctx context.Context, keep func(*watched, *scrape.Snapshot)) error {
+func (o *Observer) look(ctx context.Context, keep func(*watched, *scrape.Snapshot)) error {
 	for _, w := range o.watched {
-		s, err := w.source.Scrape(ctx)
+		s, err := w.Source.Scrape(ctx)
 		if err != nil {
 			return err
 		}
@@ -91,7 +111,7 @@ func (o *observer) look(ctx context.Context, keep func(*watched, *scrape.Snapsho
 }
 
 // weigh notes what each object of a load that was just prepared made live.
-func (o *observer) weigh(ctx context.Context, l weighed) error {
+func (o *Observer) weigh(ctx context.Context, l weighed) error {
 	before := map[*watched]float64{}
 	for _, w := range o.watched {
 		before[w], _ = heapOf(w.weighed)
@@ -101,7 +121,7 @@ func (o *observer) weigh(ctx context.Context, l weighed) error {
 	}
 	for _, w := range o.watched {
 		heap, ok := heapOf(w.weighed)
-		if !ok || w.process.Store != "" {
+		if !ok || w.store() {
 			continue
 		}
 		if before[w] == 0 {
@@ -117,25 +137,27 @@ func (o *observer) weigh(ctx context.Context, l weighed) error {
 // addsUp: rates add up over the processes of a tier; of everything else the largest
 // process counts. The members of a store all do the same work.
 func addsUp(w *watched, f scrape.Figure) bool {
-	return w.process.Store == "" && (f.Unit == scrape.PerSecond || f.Unit == scrape.BytesPerSecond || f.Unit == scrape.Cores)
+	return !w.store() && (f.Unit == scrape.PerSecond || f.Unit == scrape.BytesPerSecond || f.Unit == scrape.Cores)
 }
 
 // figures are those of all stores and tiers, and remarks about processes that
 // are not the ones that the run began with.
-func (o *observer) figures() (all []scrape.Figure, remarks []string, err error) {
+func (o *Observer) figures() (all []scrape.Figure, remarks []string, err error) {
 	byName := map[string]scrape.Figure{}
 	for _, w := range o.watched {
 		d, err := scrape.Between(w.before, w.after)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", w.process.Name, err)
+			return nil, nil, fmt.Errorf("%s: %w", w.Source.Name, err)
 		}
 		if d.Restarted != "" {
-			remarks = append(remarks, w.process.Name+" restarted during the run: "+d.Restarted)
+			remarks = append(remarks, w.Source.Name+" restarted during the run: "+d.Restarted)
 		}
 		for _, f := range w.own(d) {
-			f.Name = w.prefix() + "." + f.Name
+			f.Name = w.Prefix + "." + f.Name
 			if seen, ok := byName[f.Name]; ok && addsUp(w, f) {
 				f.Value += seen.Value
+			} else if ok && f.Name == w.Prefix+"."+scrape.WatchWindow {
+				f.Value = min(f.Value, seen.Value) // the shortest history counts
 			} else if ok {
 				f.Value = max(f.Value, seen.Value)
 			}
@@ -155,12 +177,19 @@ func (o *observer) figures() (all []scrape.Figure, remarks []string, err error) 
 // own are the figures of one process. An apiserver's heap is what lives after
 // garbage was collected, and its added heap what the load made live.
 func (w *watched) own(d *scrape.Delta) []scrape.Figure {
-	if w.process.Store != "" {
+	if w.store() {
 		fs := scrape.Etcd(d)
 		if before, ok := inUse(w.base); ok {
 			if after, ok := inUse(w.settled); ok {
 				fs = append(fs, scrape.Figure{Name: "added-in-use-bytes", Value: after - before, Unit: scrape.Bytes})
 			}
+		}
+		return fs
+	}
+	if strings.HasPrefix(w.Prefix, componentPrefix) {
+		fs := scrape.Memory(d.After)
+		if cores, ok := d.Rate("process_cpu_seconds_total"); ok {
+			fs = append(fs, scrape.Figure{Name: "cpu-cores", Value: cores, Unit: scrape.Cores})
 		}
 		return fs
 	}
@@ -194,10 +223,10 @@ func heapOf(s *scrape.Snapshot) (float64, bool) {
 
 // copies is how many times over the apiservers of main hold what the load made
 // live: what all of them hold over what the largest does.
-func (o *observer) copies() (float64, bool) {
+func (o *Observer) copies() (float64, bool) {
 	var total, most float64
 	for _, w := range o.watched {
-		if w.prefix() != "apiserver.main" {
+		if w.Prefix != "apiserver.main" {
 			continue
 		}
 		added, ok := w.added()

@@ -195,6 +195,8 @@ func controlPlaneOf(d Demand) map[string]any {
 		hosts = append(hosts, map[string]any{"name": fmt.Sprintf("cp-%d", i+1), "address": fmt.Sprintf("192.0.2.%d", 11+i)})
 	}
 	cp := map[string]any{"hosts": hosts, "memoryGiB": 16, "cpu": 2, "etcdDisks": 16, "etcdQuotaGiB": 8}
+	// Programs run as processes here, whatever their image is called.
+	cp["tiers"] = map[string]any{"image": "localhost/apiextensions-apiserver:proof"}
 	if len(hosts) > 1 || d.Through != "" {
 		cp["endpoint"] = "192.0.2.10:6443"
 	}

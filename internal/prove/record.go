@@ -20,6 +20,9 @@ type Record struct {
 	Rung string `json:"rung"`
 	// Pass is the verdict.
 	Pass bool `json:"pass"`
+	// Undecided says that no limit failed, but that some could not be seen. Only
+	// records of existing clusters are.
+	Undecided bool `json:"undecided,omitempty"`
 	// Digest identifies what was proven: the recipe as it came out and the
 	// rung's proof. A record whose digest is no longer the rung's is stale.
 	Digest string `json:"digest"`

@@ -36,6 +36,9 @@ type Options struct {
 	// Dir is where processes keep their data while they run; empty is the
 	// system's directory for temporary files.
 	Dir string
+	// NodesBy is who renews the Leases of hollow nodes: load.Own, which is the
+	// default, or load.Kwok, for which Bin needs kwok.
+	NodesBy load.Renewer
 	// KeepLogs leaves the logs of every process behind.
 	KeepLogs bool
 	// Version is that of this program, for the record.
@@ -78,6 +81,9 @@ func Run(ctx context.Context, o Options) (*Record, error) {
 	}
 	if o.Seconds > 0 && demand.Seconds > 0 {
 		demand.Seconds = o.Seconds
+	}
+	if demand.Kind == KindNodes && o.NodesBy == load.Kwok {
+		demand.NodesBy = o.NodesBy
 	}
 	p, err := profileOf(ctx, demand, probed(o.Rung), o.Kubernetes)
 	if err != nil {
@@ -224,6 +230,11 @@ func (r *runner) level(ctx context.Context, name string, layout *Layout) (_ *lev
 			err = fmt.Errorf("%w\nlogs are kept in %s", err, control.LogDir())
 		}
 	}()
+	if r.demand.NodesBy == load.Kwok {
+		if err := startKwok(ctx, control, r.through(control)[0]); err != nil {
+			return nil, err
+		}
+	}
 	loads, err := r.loads(control)
 	if err != nil {
 		return nil, err
@@ -255,17 +266,27 @@ func (r *runner) level(ctx context.Context, name string, layout *Layout) (_ *lev
 
 // loads are the demand's against a control plane.
 func (r *runner) loads(control *rig.Rig) ([]weighed, error) {
+	return r.demand.loads(tiers(control)["main"], r.through(control), probed(r.Rung), r.Progress)
+}
+
+// through are the apiservers that nodes talk to.
+func (r *runner) through(control *rig.Rig) []*rest.Config {
+	byTier := tiers(control)
+	if through := byTier[r.demand.Through]; through != nil {
+		return through
+	}
+	return byTier["main"] // the stock layout has no tier for nodes
+}
+
+// tiers are the apiservers by tier.
+func tiers(control *rig.Rig) map[string][]*rest.Config {
 	byTier := map[string][]*rest.Config{}
 	for _, p := range control.Processes() {
 		if p.Component == "kube-apiserver" {
 			byTier[tierOf(p)] = append(byTier[tierOf(p)], control.Config(p.Name))
 		}
 	}
-	through := byTier[r.demand.Through]
-	if through == nil { // the stock layout has no tier for nodes
-		through = byTier["main"]
-	}
-	return r.demand.loads(byTier["main"], through, probed(r.Rung), r.Progress)
+	return byTier
 }
 
 // probed reports whether a rung's proof asks what core calls feel.
@@ -275,7 +296,7 @@ func probed(r recipe.Rung) bool {
 
 // drive prepares the loads, runs them and looks at every process before and
 // after.
-func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []weighed) (*observer, []*load.Result, error) {
+func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []weighed) (*Observer, []*load.Result, error) {
 	seen, err := newObserver(control)
 	if err != nil {
 		return nil, nil, err
@@ -296,11 +317,7 @@ func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []weighed) (
 		}
 		all = append(all, l.Load)
 	}
-	quiet := settle
-	if r.demand.Kind == KindNodes {
-		quiet = settleNodes + time.Duration(r.demand.Nodes)*time.Second/nodeEventsPerSecond
-	}
-	if err := pause(ctx, quiet); err != nil {
+	if err := pause(ctx, r.demand.Settle()); err != nil {
 		return nil, nil, err
 	}
 	if err := seen.look(ctx, func(w *watched, s *scrape.Snapshot) { w.before = s }); err != nil {

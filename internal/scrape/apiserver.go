@@ -77,9 +77,46 @@ func watches(d *Delta) figures {
 	fs.put("terminated-watchers", "", v, ok)
 	v, ok = d.After.Sum("apiserver_watch_cache_capacity")
 	fs.put("watch-cache-capacity", "", v, ok)
+	v, ok = watchWindow(d)
+	fs.put(WatchWindow, Seconds, v, ok)
 	v, ok = d.After.Sum("apiserver_longrunning_requests", Where("verb", longRunning()...))
 	fs.put("watches", "", v, ok)
 	return fs
+}
+
+// WatchWindow is the figure of how many seconds of changes of the resource that
+// changed most the watch cache holds: a watch that was away for longer lists
+// everything again.
+const WatchWindow = "watch-window-seconds"
+
+// What upstream's watch cache does with its ring of changes: below
+// freshSeconds of history it doubles it, up to largestRing changes (cacher
+// DefaultEventFreshDuration, defaultUpperBoundCapacity).
+const (
+	freshSeconds = 75
+	largestRing  = 100 * 1024
+)
+
+// watchWindow is the ring's capacity over the rate of changes. While the ring
+// can grow and holds less than it grows for, the looks were too close together
+// to see where it ends, and there is no figure.
+func watchWindow(d *Delta) (float64, bool) {
+	const received = "apiserver_watch_cache_events_received_total"
+	labels := []string{"group", "resource"} // the group since 1.34
+	by := d.IncreaseBy(received, labels)
+	hottest := ""
+	for _, key := range Keys(by) {
+		if hottest == "" || by[key] > by[hottest] {
+			hottest = key
+		}
+	}
+	if by[hottest] <= 0 {
+		return 0, false
+	}
+	group, resource, _ := strings.Cut(hottest, "/")
+	capacity, ok := d.After.Max("apiserver_watch_cache_capacity", Where("group", group), Where("resource", resource))
+	window := capacity / (by[hottest] / d.Seconds())
+	return window, ok && (window >= freshSeconds || capacity >= largestRing)
 }
 
 // load is what was in flight at the second look, and how long requests waited

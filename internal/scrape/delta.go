@@ -179,3 +179,7 @@ func (d *Delta) HistogramsBy(name string, by []string, ms ...Matcher) map[string
 
 // Keys of a map made by a …By method, sorted.
 func Keys[V any](by map[string]V) []string { return slices.Sorted(maps.Keys(by)) }
+
+// Since is everything that a process counted since its start: a look without
+// one before it. Gauges are as they are.
+func Since(s *Snapshot) *Delta { return &Delta{Before: &Snapshot{}, After: s} }

@@ -171,3 +171,13 @@ func (s *Snapshot) SumBy(name, by string, ms ...Matcher) map[string]float64 {
 	}
 	return sums
 }
+
+// HasLabel reports whether any series of a family has a label with a value.
+func (s *Snapshot) HasLabel(name, l string) bool {
+	for _, m := range s.families[name].GetMetric() {
+		if label(m, l) != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -79,8 +79,9 @@ func (s *Source) HeapAfterGC(ctx context.Context) (*Snapshot, error) {
 }
 
 func (s *Source) get(ctx context.Context, path, query string) (io.ReadCloser, error) {
-	u := *s.base
-	u.Path, u.RawQuery = path, query
+	// A base of a proxy has a path of its own.
+	u := s.base.JoinPath(path)
+	u.RawQuery = query
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)

@@ -83,14 +83,16 @@ func (c Custom) Definition() *apiextensions.CustomResourceDefinition {
 // define creates the resource where definitions live, and waits until every
 // server serves it: each learns of it by its own watch.
 func (d *Driver) define(ctx context.Context, c Custom) error {
-	body, err := json.Marshal(c.Definition())
-	if err != nil {
-		return err
-	}
-	err = d.definitions.json.Post().AbsPath(definitionsPath).
-		SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Error()
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("define %s: %w", c.Name(), err)
+	if !d.opts.Provided {
+		body, err := json.Marshal(c.Definition())
+		if err != nil {
+			return err
+		}
+		err = d.definitions.json.Post().AbsPath(definitionsPath).
+			SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Error()
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("define %s: %w", c.Name(), err)
+		}
 	}
 	for _, client := range d.clients {
 		var last error
@@ -108,6 +110,9 @@ func (d *Driver) define(ctx context.Context, c Custom) error {
 // undefine deletes the resource and waits until it is gone, with what is left of
 // its objects.
 func (d *Driver) undefine(ctx context.Context, c Custom) error {
+	if d.opts.Provided {
+		return nil
+	}
 	at := path.Join(definitionsPath, c.Name())
 	err := d.definitions.json.Delete().AbsPath(at).Do(ctx).Error()
 	if apierrors.IsNotFound(err) {

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"math"
 	"sync/atomic"
 	"time"
 
@@ -44,32 +43,28 @@ func (l *delays) count() int64 { return l.n.Load() }
 
 func (l *delays) largest() float64 { return time.Duration(l.most.Load()).Seconds() }
 
-// quantile is the upper bound of the bucket that holds the q-quantile, and never
-// more than the largest delay, in seconds.
-func (l *delays) quantile(q float64) float64 {
+// quantile is Histogram.Quantile of what was recorded so far.
+func (l *delays) quantile(q float64) float64 { return l.read().Quantile(q) }
+
+// read is what was recorded so far.
+func (l *delays) read() Histogram {
 	var m dto.Metric
 	if err := l.h.Write(&m); err != nil {
 		// A histogram without labels has nothing to fail on.
 		panic(err)
 	}
-	h := m.GetHistogram()
-	rank := q * float64(h.GetSampleCount())
-	seen := float64(h.GetZeroCount())
-	if seen >= rank {
-		return 0
-	}
+	d := m.GetHistogram()
+	h := Histogram{Schema: d.GetSchema(), Zero: d.GetZeroCount(), Largest: l.largest()}
 	index, count, next := int32(0), int64(0), 0
-	deltas := h.GetPositiveDelta()
-	for _, span := range h.GetPositiveSpan() {
+	deltas := d.GetPositiveDelta()
+	for _, span := range d.GetPositiveSpan() {
 		index += span.GetOffset()
 		for range span.GetLength() {
-			count += deltas[next]
-			seen += float64(count)
-			if seen >= rank {
-				return min(math.Exp2(float64(index)*math.Exp2(-float64(h.GetSchema()))), l.largest())
+			if count += deltas[next]; count > 0 {
+				h.Buckets = append(h.Buckets, Bucket{index, uint64(count)})
 			}
 			index, next = index+1, next+1
 		}
 	}
-	return l.largest()
+	return h
 }

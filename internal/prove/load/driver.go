@@ -36,6 +36,9 @@ type Options struct {
 	Timeout time.Duration
 	// Parallel is how many calls prepare and clean up at once; 0 is 32.
 	Parallel int
+	// Provided says that namespaces and definitions are the caller's: loads make
+	// and delete none, and need no right to.
+	Provided bool
 	// Seed fixes names, contents and jitter.
 	Seed uint64
 	// Progress is told where loads stand, from any goroutine; may be nil.

@@ -47,6 +47,9 @@ type Result struct {
 	DriverLimits []string `json:"driverLimits,omitempty"`
 	// Failures counts failed calls by reason: "TooManyRequests".
 	Failures map[string]int `json:"failures,omitempty"`
+	// Delays are what the figures about delays were read from, by the name that
+	// these begin with: what parts of a load are merged by.
+	Delays map[string]Histogram `json:"delays,omitempty"`
 }
 
 // Value is the figure of that name; false when there is none.
@@ -66,10 +69,18 @@ func (r *Result) delay(name string, l *delays) {
 	if l.count() == 0 {
 		return
 	}
-	r.put(name+"-p50-seconds", scrape.Seconds, l.quantile(0.5))
-	r.put(name+"-p90-seconds", scrape.Seconds, l.quantile(0.9))
-	r.put(name+"-p99-seconds", scrape.Seconds, l.quantile(0.99))
-	r.put(name+"-max-seconds", scrape.Seconds, l.largest())
+	r.histogram(name, l.read())
+}
+
+func (r *Result) histogram(name string, h Histogram) {
+	if r.Delays == nil {
+		r.Delays = map[string]Histogram{}
+	}
+	r.Delays[name] = h
+	r.put(name+"-p50-seconds", scrape.Seconds, h.Quantile(0.5))
+	r.put(name+"-p90-seconds", scrape.Seconds, h.Quantile(0.9))
+	r.put(name+"-p99-seconds", scrape.Seconds, h.Quantile(0.99))
+	r.put(name+"-max-seconds", scrape.Seconds, h.Largest)
 }
 
 func (r *Result) finish(d *Driver, f *failures) *Result {

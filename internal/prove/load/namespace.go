@@ -15,6 +15,9 @@ import (
 // which no Pod is admitted: the controller manager that would make it may not be
 // there. It returns once every server takes objects in it.
 func (d *Driver) ensureNamespace(ctx context.Context, name string) error {
+	if d.opts.Provided {
+		return nil
+	}
 	api := d.client(0).core
 	if err := d.awaitDropped(ctx, name); err != nil {
 		return err
@@ -59,6 +62,9 @@ func (d *Driver) awaitDropped(ctx context.Context, name string) error {
 // dropNamespace starts the deletion of a namespace. Without a controller manager
 // it stays, empty, and that is nobody's load.
 func (d *Driver) dropNamespace(ctx context.Context, name string) error {
+	if d.opts.Provided {
+		return nil
+	}
 	err := d.client(0).core.namespaces().Delete(ctx, name, metav1.DeleteOptions{})
 	return ignoreNotFound(err)
 }

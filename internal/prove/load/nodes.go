@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -59,6 +60,8 @@ type Nodes struct {
 	LateAfter time.Duration
 	// Prefix of node names; empty is "hollow".
 	Prefix string
+	// Labels that nodes and the Leases made here have besides their own.
+	Labels map[string]string
 
 	nodes []*hollow
 }
@@ -112,7 +115,7 @@ func (n *Nodes) Prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	return n.Driver.each(ctx, n.Name(), "prepare", n.Count, func(ctx context.Context, i int) error {
+	err := n.Driver.each(ctx, n.Name(), "prepare", n.Count, func(ctx context.Context, i int) error {
 		h := &hollow{name: names[i]}
 		n.nodes[i] = h
 		api := n.Driver.client(i).core
@@ -131,6 +134,10 @@ func (n *Nodes) Prepare(ctx context.Context) error {
 		}
 		return n.ensureLease(ctx, i)
 	})
+	if err == nil && n.RenewedBy == Kwok {
+		err = n.awaitKwok(ctx)
+	}
+	return err
 }
 
 func (n *Nodes) ensureLease(ctx context.Context, i int) error {
@@ -159,7 +166,7 @@ func (n *Nodes) renewal(h *hollow) *coordination.Lease {
 	seconds := int32(n.duration().Seconds())
 	return &coordination.Lease{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: h.name, Namespace: leaseNamespace,
+			Name: h.name, Namespace: leaseNamespace, Labels: n.Labels,
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: h.name, UID: h.uid}},
 		},
 		Spec: coordination.LeaseSpec{HolderIdentity: &h.name, LeaseDurationSeconds: &seconds, RenewTime: &now},
@@ -192,6 +199,7 @@ func (n *Nodes) object(name string, i int, images []core.ContainerImage) *core.N
 			NodeInfo: core.NodeSystemInfo{OperatingSystem: "linux", Architecture: "amd64"},
 		},
 	}
+	maps.Copy(node.Labels, n.Labels)
 	if n.RenewedBy != Kwok { // whose stages make it Ready
 		node.Status.Conditions = conditions(time.Now())
 	}

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -15,6 +16,27 @@ type renewals struct {
 	last    map[string]time.Time
 	longest time.Duration
 	count   int64
+}
+
+// kwokReady is how long kwok gets for what a node of its own takes seconds for.
+const kwokReady = 5 * time.Minute
+
+// awaitKwok waits until kwok has made every node Ready.
+func (n *Nodes) awaitKwok(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, kwokReady)
+	defer cancel()
+	for {
+		ready, err := n.ready(ctx)
+		if err == nil && ready >= 1 {
+			return nil
+		}
+		n.Driver.progress(Progress{n.Name(), "prepare", int(ready * float64(n.Count)), n.Count})
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("kwok has made %.0f %% of the nodes Ready: does it run, with rights to them? %w", ready*100, context.Cause(ctx))
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // runKwok watches the renewals of a kwok process: their number and the longest
@@ -42,6 +64,7 @@ func (n *Nodes) runKwok(ctx context.Context, d time.Duration) (*Result, error) {
 	for _, at := range s.last {
 		s.longest = max(s.longest, time.Since(at))
 	}
+	r.count("nodes", int64(n.Count))
 	r.count("lease-renewals", s.count)
 	r.put("lease-renewals-per-second", scrape.PerSecond, float64(s.count)/d.Seconds())
 	r.put("lease-gap-max-seconds", scrape.Seconds, s.longest.Seconds())

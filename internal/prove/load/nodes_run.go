@@ -163,6 +163,7 @@ func (run *nodesRun) reportDue(i int, due time.Duration) {
 
 func (run *nodesRun) result(took, asked time.Duration) *Result {
 	r := &Result{Load: run.Name(), Seconds: took.Seconds()}
+	r.count("nodes", int64(run.Count))
 	r.count("lease-renewals-due", run.due.Load())
 	r.count("lease-renewals", run.done.Load())
 	r.count("lease-renewals-late", run.late.Load())

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,9 @@ type Objects struct {
 	ConfigMaps, Secrets, Roles, RoleBindings Set
 	// Namespaces that all are spread over; 0 is 1.
 	Namespaces int
+	// Namespace begins their names; empty is "prove-objects". A single one is
+	// called that and nothing more where it is set.
+	Namespace string
 	// ListEvery lists all custom resources of the first group that often in a
 	// run, unpaged and from etcd's newest state; 0 never.
 	ListEvery time.Duration
@@ -69,7 +73,10 @@ func (o *Objects) Resources() []Custom {
 }
 
 func (o *Objects) namespace(i int) string {
-	return fmt.Sprintf("prove-objects-%04d", i%max(o.Namespaces, 1))
+	if o.Namespace != "" && o.Namespaces <= 1 {
+		return o.Namespace
+	}
+	return fmt.Sprintf("%s-%04d", cmp.Or(o.Namespace, "prove-objects"), i%max(o.Namespaces, 1))
 }
 
 func (o *Objects) meta(i int) metav1.ObjectMeta {

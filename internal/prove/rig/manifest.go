@@ -11,6 +11,8 @@ import (
 	"k8s.io/kubernetes/third_party/forked/golang/expansion"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubeseams/seams/generators/aggregated"
+	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/file"
 )
 
@@ -68,6 +70,8 @@ func readManifests(files []file.File) (manifests, error) {
 			}
 		case len(parts) == 1 && path.Ext(f.Path) == ".yaml":
 			m.configs[f.Path] = f
+		case parts[0] == aggregated.Dir && usedOfTiers[path.Base(f.Path)]:
+			// Read by tiersOf.
 		default:
 			m.unused = append(m.unused, f.Path)
 		}
@@ -79,6 +83,12 @@ func readManifests(files []file.File) (manifests, error) {
 	slices.SortFunc(m.pods, order)
 	slices.SortFunc(m.steady, order)
 	return m, nil
+}
+
+// usedOfTiers are the names of the files of aggregated tiers that the rig has a
+// use for; their scripts do what it does by itself.
+var usedOfTiers = map[string]bool{
+	aggregated.ObjectsFile: true, aggregated.APIServicesFile: true, aggregated.WorkloadFile: true, controlplane.AggregatedKubeconfig: true,
 }
 
 // readPod decodes a manifest strictly. What a static pod may say and the rig

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/pki"
 )
@@ -100,7 +101,10 @@ func (r *Rig) credentials(h Host, pods []pod) error {
 	if err != nil {
 		return err
 	}
-	return pki.Write(filepath.Join(r.dir, h.Name, "etc", "kubernetes"), files)
+	if err := pki.Write(filepath.Join(r.dir, h.Name, "etc", "kubernetes"), files); err != nil {
+		return err
+	}
+	return r.tierCredentials(h, spec.Server)
 }
 
 func httpsURL(address string, port int) string {
@@ -197,6 +201,10 @@ func (r *Rig) process(p pod, edits map[string][]Change) *Process {
 	made.Argv, made.Changes = m.command(p, r.options.Bin.Path(p.argv[0]))
 	for _, v := range p.mounts {
 		made.Changes = append(made.Changes, edits[strings.TrimPrefix(v.onHost, configDir+"/")]...)
+	}
+	if made.Component == controlplane.AggregatedProgram {
+		config, _ := flag(p.argv, "kubeconfig")
+		made.Changes = append(made.Changes, Change{What: config + ": server", To: "the apiserver of " + p.host, Why: whyOwnServer})
 	}
 	if made.Component == "etcd" {
 		made.Store = storeOf(p.name)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/binaries"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/pki"
@@ -40,6 +41,7 @@ type Rig struct {
 	options Options
 	dir     string
 	hosts   []Host
+	tiers   []tier
 	unused  []string
 	held    *reservation
 	spawner *spawner
@@ -59,7 +61,8 @@ type Rig struct {
 }
 
 // Start brings up what the files say, and returns when all of it is ready:
-// the etcds first, then the apiservers, then the rest. When that fails, or ctx
+// the etcds first, then the apiservers, then the aggregated servers, once their
+// objects are applied, then the rest. When that fails, or ctx
 // ends before, everything is stopped again; the logs are kept and the error
 // names their directory.
 func Start(ctx context.Context, options Options) (*Rig, error) {
@@ -77,6 +80,10 @@ func Start(ctx context.Context, options Options) (*Rig, error) {
 	if err := programs(m.pods, options.Bin); err != nil {
 		return nil, err
 	}
+	tiers, err := tiersOf(options.Files)
+	if err != nil {
+		return nil, err
+	}
 	held, err := reserve(hosts, portsOf(m.pods))
 	if err != nil {
 		return nil, err
@@ -86,7 +93,7 @@ func Start(ctx context.Context, options Options) (*Rig, error) {
 		held.release()
 		return nil, err
 	}
-	r := &Rig{options: options, dir: dir, hosts: hosts, unused: m.unused, held: held, spawner: newSpawner(), keep: options.Keep}
+	r := &Rig{options: options, dir: dir, hosts: hosts, tiers: tiers, unused: m.unused, held: held, spawner: newSpawner(), keep: options.Keep}
 	r.life, r.end = context.WithCancel(context.Background())
 	if err := r.up(ctx, m); err != nil {
 		r.KeepLogs()
@@ -139,7 +146,12 @@ func (r *Rig) up(ctx context.Context, m manifests) error {
 		return err
 	}
 	began := time.Now()
-	for _, phase := range phases(r.processes) {
+	for i, phase := range phases(r.processes) {
+		if i == tierPhase {
+			if err := r.prepareTiers(ctx); err != nil {
+				return err
+			}
+		}
 		started := time.Now()
 		if err := r.startAll(ctx, phase); err != nil {
 			return err
@@ -155,21 +167,26 @@ func (r *Rig) up(ctx context.Context, m manifests) error {
 	return nil
 }
 
+// tierPhase is the one of the aggregated servers.
+const tierPhase = 2
+
 // phases are the processes in the order of starting. An apiserver that starts
 // before its stores have a majority ends, and its clients wait for it.
 func phases(processes []*Process) [][]*Process {
-	var etcds, apiservers, rest []*Process
+	var etcds, apiservers, tiers, rest []*Process
 	for _, p := range processes {
 		switch {
 		case p.Store != "":
 			etcds = append(etcds, p)
 		case p.Component == "kube-apiserver":
 			apiservers = append(apiservers, p)
+		case p.Component == controlplane.AggregatedProgram:
+			tiers = append(tiers, p)
 		default:
 			rest = append(rest, p)
 		}
 	}
-	return [][]*Process{etcds, apiservers, rest}
+	return [][]*Process{etcds, apiservers, tiers, rest}
 }
 
 // startAll starts processes together and waits until all are ready. The first
