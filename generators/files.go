@@ -2,6 +2,7 @@ package generators
 
 import (
 	"fmt"
+	"io/fs"
 
 	"github.com/kubeseams/seams/internal/file"
 )
@@ -18,6 +19,14 @@ func (w *Writer) Configs(path string, objects ...any) { w.add(path, Configs, obj
 
 // Objects adds a file of API objects.
 func (w *Writer) Objects(path string, objects ...any) { w.add(path, Objects, objects) }
+
+// Text adds a file that is no YAML: a script, a recipe for an image. A mode of 0
+// is a plain file's.
+func (w *Writer) Text(path, text string, mode fs.FileMode) {
+	if w.err == nil {
+		w.files = append(w.files, file.File{Path: path, Data: []byte(text), Mode: mode})
+	}
+}
 
 // Fail makes the writer's result an error about a file.
 func (w *Writer) Fail(path string, err error) {

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeseams/seams/internal/plan"
-	"github.com/kubeseams/seams/internal/target"
 )
 
 // Stage is the point in an etcd cluster's life that a member's manifest is for.
@@ -35,10 +34,19 @@ func Etcd(p *plan.Plan, s plan.Store, host string, stage Stage) (*corev1.Pod, er
 		return nil, err
 	}
 	h, _ := p.Host(host)
+	mounts := []mount{
+		{name: "etcd-certs", path: PKIDir + "/etcd", kind: corev1.HostPathDirectoryOrCreate, readOnly: true},
+		{name: "etcd-data", path: DataDir(s), kind: corev1.HostPathDirectoryOrCreate},
+	}
+	if isAggregated(p, s) {
+		// Clients of tiers have an authority that main's etcds do not trust.
+		flags["trusted-ca-file"] = AggregatedEtcdClients
+		mounts = append(mounts, mount{name: "etcd-clients", path: AggregatedEtcdClients, kind: corev1.HostPathFile, readOnly: true})
+	}
 	return component{
 		name:      EtcdName(s),
 		container: "etcd",
-		image:     ImageRepository + "/etcd:" + target.EtcdVersion(p.Target.Kubernetes),
+		image:     EtcdImage(p),
 		command:   flags.Command("etcd"),
 		port:      s.MetricsPort,
 		host:      loopback(h.Address),
@@ -46,10 +54,7 @@ func Etcd(p *plan.Plan, s plan.Store, host string, stage Stage) (*corev1.Pod, er
 		probes:    ProbePaths{Live: "/livez", Ready: "/readyz", Start: "/readyz"},
 		cpu:       "100m",
 		memory:    "100Mi",
-		mounts: []mount{
-			{name: "etcd-certs", path: PKIDir + "/etcd", kind: corev1.HostPathDirectoryOrCreate, readOnly: true},
-			{name: "etcd-data", path: DataDir(s), kind: corev1.HostPathDirectoryOrCreate},
-		},
+		mounts:    mounts,
 	}.pod(), nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubeseams/seams/generators"
+	"github.com/kubeseams/seams/generators/aggregated"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/plan"
@@ -37,6 +38,11 @@ func Generate(p *plan.Plan) ([]file.File, []finding.Finding, error) {
 	for i := range fs {
 		fs[i].File = "cluster.yaml"
 	}
+	tiers, err := aggregated.Files(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	files = append(files, tiers...)
 	finding.Sort(fs)
 	return files, fs, nil
 }

@@ -158,7 +158,10 @@ func TestGenerateFindings(t *testing.T) {
 		{"store of another name", change(base("1.36.2", "aws"), func(p *plan.Plan) { p.Stores[1].Name = "pods" }), "kops-store-name", "pods"},
 		{"route of another resource", change(base("1.36.2", "aws"), func(p *plan.Plan) { p.Routes[0].Resource = "pods" }), "kops-route", "/pods"},
 		{"controller groups", plantest.Split(kopsTarget(t, "1.36.2", "aws")), "kops-one-controller-manager", ""},
-		{"aggregated tier", change(base("1.36.2", "aws"), func(p *plan.Plan) { p.Aggregated = []plan.AggregatedTier{{Name: "hot", Store: "hot"}} }), "kops-aggregated-beside", ""},
+		{"aggregated tier", change(base("1.36.2", "aws"), func(p *plan.Plan) {
+			p.Stores = append(p.Stores, plan.Store{Name: "hot", Durability: "durable", Members: []string{"a"}})
+			p.Aggregated = []plan.AggregatedTier{{Name: "hot", Store: "hot", Form: plan.WorkloadForm, Namespace: "seams-system", Service: "hot", Port: 9443, Replicas: 2}}
+		}), "kops-aggregated-beside", ""},
 	}
 	for _, test := range tests {
 		_, fs := render(t, test.plan)

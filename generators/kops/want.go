@@ -267,7 +267,7 @@ func beyond(p *plan.Plan) []finding.Finding {
 	for _, a := range p.Aggregated {
 		fs = append(fs, finding.Finding{
 			Code: "kops-aggregated-beside", Severity: finding.Info, Path: "aggregated." + a.Name,
-			Message: "kOps documents have no place for this aggregated tier: it is deployed into the cluster, as the rollout says",
+			Message: "kOps documents have no place for this aggregated tier: its objects are files of their own below aggregated/, which the rollout applies to the cluster",
 		})
 	}
 	return fs

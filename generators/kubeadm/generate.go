@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"github.com/kubeseams/seams/generators"
+	"github.com/kubeseams/seams/generators/aggregated"
 	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
@@ -16,6 +17,7 @@ import (
 //	patches/, scheduler.yaml   on every control-plane host, below controlplane.HostDir
 //	manifests/HOST/            static pods besides kubeadm's own
 //	manifests-steady/HOST/     members of in-memory stores, once all members are there
+//	aggregated/                the rest of aggregated tiers
 //	host-HOST.yaml             what kubeadm's phases have to know of a host, in a cluster that runs
 //
 // Findings say what of the plan kubeadm cannot do. It is an error when the
@@ -60,8 +62,10 @@ func AddPatches(w *generators.Writer, p *plan.Plan) {
 	}
 }
 
-// AddManifests adds the static pods besides kubeadm's own, by host.
+// AddManifests adds the static pods besides kubeadm's own, by host,
+// and what belongs to aggregated tiers.
 func AddManifests(w *generators.Writer, p *plan.Plan) {
+	aggregated.Add(w, p, controlplane.Join)
 	for _, s := range controlplane.ExtraStores(p) {
 		for _, host := range s.Members {
 			addEtcd(w, p, s, host, "manifests", controlplane.Join)

@@ -26,7 +26,6 @@ func render(p *plan.Plan, sections []section) file.File {
 	d.paragraph(fmt.Sprintf("Kubernetes %s on %s, for %s nodes. Recipe: %s.",
 		p.Target.Kubernetes, p.Target.Platform, thousands(p.Nodes), strings.Join(p.Rungs, ", ")))
 	d.paragraph("Do the steps in order, and the next one only when the check shows what is expected. Commands run as they stand from the directory of this file, with kubectl set up for the cluster and ssh as root to its control-plane hosts.")
-	d.missing(p)
 	d.stores(p)
 	d.tiers(p)
 	d.aggregated(p)
@@ -70,18 +69,6 @@ func running(p *plan.Plan) section {
 		intro: "From the present state, taken to be upstream's defaults and your own settings besides, to the plan. Steps whose effect is there already can be skipped.",
 		steps: p.Rollout,
 	}
-}
-
-// missing says first what the rollout will not get to.
-func (d *document) missing(p *plan.Plan) {
-	if len(p.Aggregated) == 0 {
-		return
-	}
-	var names []string
-	for _, t := range p.Aggregated {
-		names = append(names, t.Name)
-	}
-	d.paragraph("**Not complete:** no files are rendered for the aggregated tiers (" + strings.Join(names, ", ") + "). Their servers, etcds, certificates and APIServices have to be made by hand; the steps about them say in which order. The other steps stand by themselves, but decide first whether you will go on to the tiers.")
 }
 
 // section is a list of steps with a heading of its own.

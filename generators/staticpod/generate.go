@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubeseams/seams/generators"
+	"github.com/kubeseams/seams/generators/aggregated"
 	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
@@ -20,6 +21,7 @@ const KubeletConfigPath = "kubelet/20-seams.conf"
 //
 //	manifests/HOST/            etcds, apiservers, controller managers, scheduler
 //	manifests-steady/HOST/     members of in-memory stores, once all members are there
+//	aggregated/                the rest of aggregated tiers
 //	scheduler.yaml             on every control-plane host, below controlplane.HostDir
 //	kubelet/20-seams.conf      for the kubelet's --config-dir on every node
 //
@@ -48,6 +50,7 @@ func Generate(p *plan.Plan) ([]file.File, []finding.Finding, error) {
 		}
 		add(w, h.Name, controlplane.Scheduler(p))
 	}
+	aggregated.Add(w, p, controlplane.Together)
 	if config := controlplane.SchedulerConfig(p); config != nil {
 		w.Configs("scheduler.yaml", config)
 	}

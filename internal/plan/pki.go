@@ -20,28 +20,59 @@ func (m *maker) pki() {
 		m.hostCertificates()
 	}
 	for _, t := range m.plan.Aggregated {
-		name := t.Service + "." + t.Namespace + ".svc"
+		m.aggregatedCertificates(t)
+	}
+}
+
+// The authorities of aggregated tiers. Their etcds have one of their own: a
+// client that the CA of main signed could read all of main.
+const (
+	AggregatedCA     = "aggregated/ca"
+	AggregatedEtcdCA = "aggregated/etcd-ca"
+	// AggregatedEtcdClients is what the etcds of static tiers trust: that
+	// authority, and main's for whoever keeps the etcds of a host.
+	AggregatedEtcdClients = "aggregated/etcd-clients"
+)
+
+// aggregatedCertificates are those of one tier.
+func (m *maker) aggregatedCertificates(t AggregatedTier) {
+	name, dir := t.DNSName(), "aggregated/"+t.Name
+	sans := []string{name, name + ".cluster.local", "localhost", "127.0.0.1"}
+	for _, host := range t.Hosts {
+		if a := m.address(host); !slices.Contains(sans, a) {
+			sans = append(sans, a)
+		}
+	}
+	m.certificate(Certificate{
+		Path: dir + "/server", CA: AggregatedCA, CN: name, Usages: []string{"server"}, SANs: sans, MadeBy: "you",
+		For: "the server of " + t.Name + "; its CA is the caBundle of the APIServices",
+	})
+	m.certificate(Certificate{
+		Path: dir + "/etcd-client", CA: AggregatedEtcdCA, CN: t.Name, Usages: []string{"client"}, MadeBy: "you",
+		For: "the server of " + t.Name + " to its own etcd",
+	})
+	if t.Form == StaticForm {
 		m.certificate(Certificate{
-			Path: "aggregated/" + t.Name + "/server", CA: "aggregated/ca", CN: name,
-			Usages: []string{"server"}, SANs: []string{name, name + ".cluster.local"}, MadeBy: "you",
-			For: "the server of " + t.Name + "; its CA is the caBundle of the APIServices",
+			Path: dir + "/client", CA: "ca", CN: t.User(), Usages: []string{"client"}, MadeBy: "you",
+			For: "the server of " + t.Name + " to kube-apiserver",
 		})
+		return
+	}
+	s, _ := m.plan.Store(t.Store)
+	members := []string{"localhost", "127.0.0.1"}
+	for i := range t.Members(s) {
+		members = append(members, t.MemberName(i))
+	}
+	for _, use := range []string{"server", "peer"} {
 		m.certificate(Certificate{
-			Path: "aggregated/" + t.Name + "/etcd-client", CA: m.etcdCA(), CN: t.Name,
-			Usages: []string{"client"}, MadeBy: "you",
-			For: "the server of " + t.Name + " to its own etcd",
+			Path: dir + "/etcd-" + use, CA: AggregatedEtcdCA, CN: t.EtcdService(), Usages: []string{"server", "client"},
+			SANs: slices.Clone(members), MadeBy: "you",
+			For: "the etcd of " + t.Name + " to its " + map[string]string{"server": "clients", "peer": "members"}[use],
 		})
 	}
 }
 
 func (m *maker) certificate(c Certificate) { m.plan.PKI = append(m.plan.PKI, c) }
-
-func (m *maker) etcdCA() string {
-	if m.kops() {
-		return "aggregated/etcd-ca"
-	}
-	return "etcd/ca"
-}
 
 // hostCertificates are what kubeadm makes before the kubelet starts the first
 // static pod, so that further etcds of a host can use them.

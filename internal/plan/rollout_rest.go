@@ -51,50 +51,6 @@ func (m *maker) stepSharding() {
 	})
 }
 
-// stepsAggregated places each tier. The APIService has to be there, and be
-// ours, before the CRD is in the tier.
-func (m *maker) stepsAggregated() {
-	for _, t := range m.plan.Aggregated {
-		m.step(Step{
-			Title: "Start the aggregated tier " + t.Name,
-			Why:   "Server and etcd stand before anything is sent to them. Nothing changes for the groups yet.",
-			Commands: []string{
-				"kubectl create namespace " + t.Namespace + " --dry-run=client -o yaml | kubectl apply -f -",
-				"# no files are rendered for this: deploy the servers, the etcd " + t.Store + ", their certificates and the Service " + t.Service,
-			},
-			Check:  "kubectl -n " + t.Namespace + " get endpointslices -l kubernetes.io/service-name=" + t.Service,
-			Expect: plural(t.Replicas, "endpoint"),
-			Hazard: "Look at the memory of its hosts: the groups take an estimated " + gib(t.ResidentBytes) + " of heap in each of its servers.",
-			Undo:   "Delete the manifests.",
-		})
-		for _, group := range t.Groups {
-			m.stepMoveGroup(t, group)
-		}
-	}
-}
-
-func (m *maker) stepMoveGroup(t AggregatedTier, group string) {
-	apiservices := `kubectl get apiservices -o name | grep "\.` + strings.ReplaceAll(group, ".", `\.`) + `$"`
-	m.step(Step{
-		Title: "Move the group " + group + " to " + t.Name,
-		Why: "The APIService that kube-apiserver keeps for a CRD of its own is taken over by taking its label away; " +
-			"once that is gone it is left alone, whatever happens to the CRD in the main server.",
-		Commands: []string{
-			"# stop every writer of the group, then save its objects",
-			`for r in $(kubectl api-resources --api-group=` + group + ` --verbs=list -o name); do kubectl get $r -A -o yaml > saved-$r.yaml; done`,
-			apiservices + " | xargs -I{} kubectl label {} kube-aggregator.kubernetes.io/automanaged-",
-			"# no files are rendered for this: apply an APIService for each version of the group, to the Service " + t.Namespace + "/" + t.Service,
-			"# create the group's CRDs in the tier, not in the main server, then its objects from what was saved",
-		},
-		Check:  apiservices + " | xargs -I{} kubectl wait --for=condition=Available {} --timeout=60s && kubectl get --raw /apis/" + group,
-		Expect: "every APIService available, and the group served with service " + t.Namespace + "/" + t.Service,
-		Hazard: "Objects get new UIDs and resourceVersions: owner references have to be written anew, and every watcher of the group restarted. With the tier down no namespace can be deleted.",
-		Undo:   "Delete the APIServices: within seconds kube-apiserver puts its own back, and the objects of before are served. What was written in between stays in the tier.",
-	})
-}
-
-func gib(bytes float64) string { return fmt.Sprintf("%.1f GiB", bytes/(1<<30)) }
-
 // rolloutKind is one step: a kind cluster is made, not changed.
 func (m *maker) rolloutKind() {
 	m.step(Step{

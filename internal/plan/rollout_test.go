@@ -93,14 +93,25 @@ func TestEventsSwitchInTurn(t *testing.T) {
 	}
 }
 
-// TestAPIServiceBeforeCRD: taken over, applied, and only then the CRD.
-func TestAPIServiceBeforeCRD(t *testing.T) {
-	p, _ := makePlan(t, hot(base(), "agents.example.dev", 1500))
-	step := p.Rollout[order(t, p, "Move the group agents.example.dev")[0]]
-	commands := strings.Join(step.Commands, "\n")
-	label, apply, crd := strings.Index(commands, "automanaged-"), strings.Index(commands, "apply an APIService"), strings.Index(commands, "CRDs in the tier")
-	if label < 0 || apply < label || crd < apply {
-		t.Errorf("label %d, apply %d, CRD %d in:\n%s", label, apply, crd, commands)
+// TestTierInOrder: rights before servers, keys before etcd, etcd before servers,
+// and a group's CRDs in the tier before its
+// APIServices.
+func TestTierInOrder(t *testing.T) {
+	of := hot(base(), "agents.example.dev", 1500)
+	of.ControlPlane.Tiers.Groups = []profile.TierGroup{{Group: "agents.example.dev", Versions: []string{"v1"}}}
+	p, _ := makePlan(t, of)
+	got := order(t, p, "Prepare for the aggregated tiers", "Make the keys of agents-example-dev", "Start the etcd agents-example-dev",
+		"Start the servers of agents-example-dev", "Move the group agents.example.dev")
+	if !slices.IsSorted(got) {
+		t.Errorf("places %v", got)
+	}
+	commands := strings.Join(p.Rollout[got[4]].Commands, "\n")
+	services, crds := strings.Index(commands, "apiservices.sh"), strings.Index(commands, "tier crds")
+	if crds < 0 || services < crds {
+		t.Errorf("APIServices %d, CRDs %d in:\n%s", services, crds, commands)
+	}
+	if keys := strings.Join(p.Rollout[got[1]].Commands, "\n"); strings.Count(keys, "pki.sh init") != 1 || strings.Count(keys, "tar -C /etc/kubernetes -cf -") != 2 {
+		t.Errorf("the authorities are not made once and carried to the two others:\n%s", keys)
 	}
 }
 

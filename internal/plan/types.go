@@ -98,6 +98,16 @@ type AggregatedTier struct {
 	Service   string `json:"service"`
 	Namespace string `json:"namespace"`
 	Port      int    `json:"port"`
+	// Form is StaticForm or WorkloadForm.
+	Form string `json:"form"`
+	// Hosts run the servers of the static form, one each.
+	Hosts []string `json:"hosts,omitempty"`
+	// Image is what the servers run; empty when the profile names none.
+	Image string `json:"image,omitempty"`
+	// StorageClass is of the volumes of a workload's etcd; empty is the cluster's default.
+	StorageClass string `json:"storageClass,omitempty"`
+	// Versions are the served versions of the groups, by group, as far as the profile names them.
+	Versions map[string][]string `json:"versions,omitempty"`
 	// Uncached resources are off the watch cache of the tier's servers.
 	Uncached []profile.GroupResource `json:"uncached,omitempty"`
 	// ResidentBytes is the live heap the groups take, estimated.

@@ -113,3 +113,20 @@ func (f form) limit(v float64) string {
 	}
 	return quantity.Exact(v)
 }
+
+// Limits writes what a rung's envelope allows on an axis, in words and in the
+// order of the measures' names: "liveness 600/s".
+func (r Rung) Limits(axis estimate.Axis) (all []string) {
+	limits := r.Envelope[axis]
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		m, ok := measures[name]
+		if !ok {
+			m.label = name
+		}
+		if label := byAxis[axis][name]; label != "" {
+			m.label = label
+		}
+		all = append(all, m.label+" "+m.form.limit(limits[name]))
+	}
+	return all
+}

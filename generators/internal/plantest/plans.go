@@ -140,3 +140,51 @@ func Split(t target.Target) *plan.Plan {
 	}
 	return p
 }
+
+// Aggregated has a group of custom resources on a tier of the given form, and
+// a second one whose etcd is in memory.
+func Aggregated(t target.Target, hosts int, form string) *plan.Plan {
+	p := Stock(t, hosts)
+	names := p.Stores[0].Members
+	for i, tier := range []plan.AggregatedTier{
+		{Name: "agents-example-dev", Groups: []string{"agents.example.dev", "tools.example.dev"}, Versions: map[string][]string{"agents.example.dev": {"v1", "v1beta1"}, "tools.example.dev": {"v1"}}},
+		{Name: "reports-example-dev", Groups: []string{"reports.example.dev"}, Versions: map[string][]string{"reports.example.dev": {"v1alpha1"}}},
+	} {
+		tier.Store, tier.Service, tier.Namespace, tier.Form = tier.Name, tier.Name, plan.Namespace, form
+		tier.Image, tier.Port, tier.Replicas, tier.ResidentBytes = "registry.example.com/apiextensions-apiserver:v0.37.2", 9443+i, min(2, hosts), 3e9
+		tier.Uncached = []profile.GroupResource{{Group: tier.Groups[0], Resource: "transcripts"}}
+		if form == plan.StaticForm {
+			tier.Hosts = names[:tier.Replicas]
+		}
+		store := plan.Store{
+			Name: tier.Name, Durability: "durable", Members: names, ClientPort: 2410 + 3*i, PeerPort: 2411 + 3*i, MetricsPort: 2412 + 3*i,
+			DataDir: "/var/lib/etcd-" + tier.Name, QuotaBytes: 4 * GiB, Token: "shop-" + tier.Name,
+		}
+		if i == 1 {
+			store.Durability, store.DataDir = "ephemeral", "/run/seams/etcd-"+tier.Name
+		}
+		p.Stores, p.Aggregated = append(p.Stores, store), append(p.Aggregated, tier)
+		p.PKI = append(p.PKI, tierCertificates(tier, store)...)
+	}
+	return p
+}
+
+// tierCertificates are those that plan.Make lists for a tier.
+func tierCertificates(t plan.AggregatedTier, s plan.Store) []plan.Certificate {
+	dir := "aggregated/" + t.Name
+	certs := []plan.Certificate{
+		{Path: dir + "/server", CA: plan.AggregatedCA, CN: t.DNSName(), Usages: []string{"server"}, SANs: []string{t.DNSName(), "10.0.0.11"}, MadeBy: "you"},
+		{Path: dir + "/etcd-client", CA: plan.AggregatedEtcdCA, CN: t.Name, Usages: []string{"client"}, MadeBy: "you"},
+	}
+	if t.Form == plan.StaticForm {
+		return append(certs, plan.Certificate{Path: dir + "/client", CA: "ca", CN: t.User(), Usages: []string{"client"}, MadeBy: "you"})
+	}
+	var members []string
+	for i := range t.Members(s) {
+		members = append(members, t.MemberName(i))
+	}
+	for _, use := range []string{"server", "peer"} {
+		certs = append(certs, plan.Certificate{Path: dir + "/etcd-" + use, CA: plan.AggregatedEtcdCA, CN: t.EtcdService(), Usages: []string{"server", "client"}, SANs: members, MadeBy: "you"})
+	}
+	return certs
+}

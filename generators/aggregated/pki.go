@@ -1,0 +1,136 @@
+package aggregated
+
+import (
+	"fmt"
+	"net"
+	"path"
+	"strings"
+
+	"github.com/kubeseams/seams/generators/controlplane"
+	"github.com/kubeseams/seams/internal/plan"
+)
+
+// pkiScript makes and renews a tier's keys with openssl, where the authorities'
+// keys are: on the hosts, or for a workload in a directory of whoever runs it.
+// No key leaves that place but for a workload's Secrets.
+func pkiScript(p *plan.Plan, t plan.AggregatedTier, s plan.Store) string {
+	var body strings.Builder
+	where, use := controlplane.PKIDir, `Run it as root on each host of the tier and of its etcd: "`+PKIScript+` init" on
+the first, which makes the tiers' authorities, then without an argument on the
+others, once aggregated/ca.* and aggregated/etcd-ca.* were copied there.`
+	if t.Form == plan.WorkloadForm {
+		where, use = "./pki", `Run "`+PKIScript+` init" once, where kubectl is set up for the cluster; what it makes
+below ./pki is to be kept, for it signs the next certificates.`
+	}
+	fmt.Fprintf(&body, pkiFunctions, where)
+	for _, c := range p.PKI {
+		if !strings.HasPrefix(c.Path, "aggregated/"+t.Name+"/") {
+			continue
+		}
+		fmt.Fprintf(&body, "certificate %s %s %s %s %s\n", c.Path, c.CA, shellWord(c.CN), usages(c.Usages), shellWord(names(c.SANs)))
+	}
+	if t.Form == plan.WorkloadForm {
+		body.WriteString(secrets(t))
+	} else {
+		fmt.Fprintf(&body, staticFiles, plan.AggregatedEtcdClients, path.Base(controlplane.AggregatedKubeconfig), t.Name)
+	}
+	return script(`Makes the keys and certificates of the aggregated tier `+t.Name+` and of its etcd
+`+s.Name+`, and renews those that end within 30 days (all of them with RENEW=1).
+`+use+`
+Servers take up renewed files by themselves within a minute; in pods they arrive
+within two. DAYS is how long a certificate lives, PKI where all of it is.`, body.String())
+}
+
+// pkiFunctions are the same in every script.
+const pkiFunctions = `umask 077
+PKI=${PKI:-%s}
+DAYS=${DAYS:-365}
+mode=${1:-renew}
+dir=$(cd "$(dirname "$0")" && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+printf '[req]\ndistinguished_name=name\n[name]\n' >"$tmp/request"
+
+authority() { # path
+	if [ -s "$PKI/$1.crt" ] && [ -s "$PKI/$1.key" ]; then return; fi
+	case $1 in aggregated/*) ;; *) mode=none ;; esac
+	if [ "$mode" != init ]; then
+		echo "$PKI/$1.crt and .key are not there: copy them from the host on which $0 init was run" >&2
+		exit 1
+	fi
+	mkdir -p "$(dirname "$PKI/$1")"
+	printf '[req]\ndistinguished_name=name\nx509_extensions=ca\n[name]\n[ca]\nbasicConstraints=critical,CA:TRUE,pathlen:0\nkeyUsage=critical,keyCertSign\nsubjectKeyIdentifier=hash\n' >"$tmp/authority"
+	openssl ecparam -name prime256v1 -genkey -noout -out "$PKI/$1.key"
+	openssl req -x509 -new -config "$tmp/authority" -key "$PKI/$1.key" -sha256 -days 3650 -subj "/CN=$(printf %%s "$1" | tr / -)" -out "$PKI/$1.crt"
+	chmod 0644 "$PKI/$1.crt"
+	echo "$PKI/$1.crt: made"
+}
+
+certificate() { # path authority name usages names
+	authority "$2"
+	if [ -z "${RENEW:-}" ] && [ -s "$PKI/$1.key" ] && openssl x509 -in "$PKI/$1.crt" -noout -checkend 2592000 >/dev/null 2>&1; then
+		echo "$PKI/$1.crt: kept"
+		return
+	fi
+	mkdir -p "$(dirname "$PKI/$1")"
+	openssl ecparam -name prime256v1 -genkey -noout -out "$PKI/$1.key.new"
+	openssl req -new -config "$tmp/request" -key "$PKI/$1.key.new" -subj "/CN=$3" -out "$tmp/signing"
+	printf 'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=%%s\n' "$4" >"$tmp/extensions"
+	if [ -n "$5" ]; then printf 'subjectAltName=%%s\n' "$5" >>"$tmp/extensions"; fi
+	openssl x509 -req -in "$tmp/signing" -CA "$PKI/$2.crt" -CAkey "$PKI/$2.key" -set_serial "0x$(openssl rand -hex 15)" \
+		-days "$DAYS" -sha256 -extfile "$tmp/extensions" -out "$PKI/$1.crt.new" 2>/dev/null
+	chmod 0644 "$PKI/$1.crt.new"
+	mv "$PKI/$1.key.new" "$PKI/$1.key"
+	mv "$PKI/$1.crt.new" "$PKI/$1.crt"
+	echo "$PKI/$1.crt: made"
+}
+
+`
+
+// staticFiles puts the rest into a host's directory of the tier.
+const staticFiles = `
+cat "$PKI/etcd/ca.crt" "$PKI/aggregated/etcd-ca.crt" >"$tmp/clients"
+install -m 0644 "$tmp/clients" "$PKI/%s.crt"
+install -m 0600 "$dir/%[2]s" "$PKI/aggregated/%[3]s/%[2]s"
+`
+
+// secrets puts a workload's keys into the cluster; they stand in no argument.
+func secrets(t plan.AggregatedTier) string {
+	return fmt.Sprintf(`
+secret() { # name, then KEY=FILE
+	name=$1; shift
+	set -- $(for item in "$@"; do echo "--from-file=$item"; done)
+	kubectl --namespace=%[1]s create secret generic "$name" "$@" --dry-run=client --output=yaml |
+		kubectl apply --server-side --force-conflicts --field-manager=seams --filename=-
+}
+at="$PKI/aggregated"
+secret %[2]s server.crt="$at/%[3]s/server.crt" server.key="$at/%[3]s/server.key" \
+	etcd-client.crt="$at/%[3]s/etcd-client.crt" etcd-client.key="$at/%[3]s/etcd-client.key" etcd-ca.crt="$at/etcd-ca.crt"
+secret %[4]s server.crt="$at/%[3]s/etcd-server.crt" server.key="$at/%[3]s/etcd-server.key" \
+	peer.crt="$at/%[3]s/etcd-peer.crt" peer.key="$at/%[3]s/etcd-peer.key" ca.crt="$at/etcd-ca.crt"
+`, t.Namespace, serverSecret(t), t.Name, etcdSecret(t))
+}
+
+func usages(of []string) string {
+	var list []string
+	for _, u := range of {
+		list = append(list, map[string]string{"server": "serverAuth", "client": "clientAuth"}[u])
+	}
+	return strings.Join(list, ",")
+}
+
+// names are a certificate's other names as openssl wants them.
+func names(sans []string) string {
+	var list []string
+	for _, san := range sans {
+		if net.ParseIP(san) != nil {
+			list = append(list, "IP:"+san)
+		} else {
+			list = append(list, "DNS:"+san)
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+// shellWord quotes a word, empty or not; names hold no quotes.
+func shellWord(s string) string { return "'" + s + "'" }

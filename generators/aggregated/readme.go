@@ -1,0 +1,80 @@
+package aggregated
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubeseams/seams/internal/plan"
+)
+
+// readme says what the files are, in which order they are used (the rollout has
+// the commands), and what has to be kept up.
+func readme(p *plan.Plan) string {
+	var b strings.Builder
+	b.WriteString("# Aggregated tiers\n\n")
+	b.WriteString("Each tier is upstream's server of custom resources with an etcd of its own. kube-apiserver sends it the groups that an APIService names; what it serves is neither cached nor stored by the main servers.\n\n")
+	b.WriteString("| tier | groups | form | servers | etcd members |\n| --- | --- | --- | --- | --- |\n")
+	for _, t := range p.Aggregated {
+		s, _ := p.Store(t.Store)
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d, %s |\n", t.Name, strings.Join(t.Groups, ", "), t.Form, t.Replicas, t.Members(s), s.Durability)
+	}
+	b.WriteString(readmeOrder)
+	static, work := false, false
+	for _, t := range p.Aggregated {
+		static, work = static || t.Form == plan.StaticForm, work || t.Form == plan.WorkloadForm
+	}
+	b.WriteString(readmeKeys)
+	if static {
+		b.WriteString(readmeStatic)
+	}
+	if work {
+		b.WriteString(readmeWorkload)
+	}
+	b.WriteString(readmeLimits)
+	return b.String()
+}
+
+const readmeOrder = `
+## Order
+
+1. ` + "`image/build.sh`" + ` builds the image; push it to the registry that the profile names.
+2. ` + "`objects.yaml`" + ` here and in the directory of each tier: namespace, rights, Service, priority. They change nothing for the groups.
+3. ` + "`TIER/pki.sh`" + `, then etcd and servers.
+4. The CRDs in the tier, and after them the APIServices, which switch the groups: ` + "`seams tier crds -f CRDS.yaml`" + ` does both, and ` + "`seams tier move`" + ` takes existing objects along. By hand: post each CRD to the tier's own server (it has no discovery for them, so that kubectl apply fails) with ` + "`kubectl create --server=https://HOST:PORT --raw /apis/apiextensions.k8s.io/v1/customresourcedefinitions -f CRD.json`" + `, then run ` + "`TIER/apiservices.sh`" + `.
+5. A CRD of the groups in the main server comes after the APIServices, and only for clients that look for it there: an APIService made after it is put back within seconds.
+`
+
+const readmeKeys = `
+## Certificates
+
+` + "`TIER/pki.sh`" + ` made them, for a year; the authorities for ten. ` + "`pki.sh`" + ` without an argument renews what ends within 30 days, so run it monthly, on every host. Servers read renewed files by themselves.
+
+- ` + "`aggregated/ca`" + ` signs the servers' certificates, for the name SERVICE.NAMESPACE.svc. Its public half is the caBundle of the APIServices: with a new authority run ` + "`apiservices.sh`" + ` again.
+- ` + "`aggregated/etcd-ca`" + ` signs the tiers' clients of their etcds. The main etcd does not trust it: a tier cannot read what is not its own.
+- A tier is known to kube-apiserver by a certificate or a ServiceAccount of its own, whose rights are those of ` + "`seams:aggregated-server`" + `, of system:auth-delegator and of extension-apiserver-authentication-reader.
+
+An expired certificate of a server makes its APIServices unavailable: its groups answer 503, namespaces are not deleted, the rest of the API goes on.
+`
+
+const readmeStatic = `
+## Static pods
+
+- The Service selects nothing; its EndpointSlice lists the hosts. Nothing takes a host off when its server is down: until it is back, its share of new connections fails. For a longer repair take the address out of the slice.
+- Servers are on their host's network, which no NetworkPolicy covers, and static pods are not evicted, so that no PodDisruptionBudget holds for them: let the hosts' firewall admit the ports from the control plane only.
+`
+
+const readmeWorkload = `
+## Workloads
+
+- kube-apiserver has to reach pods and Services from its host, as it does for webhooks.
+- The etcd's pods need the cluster to run: when it starts as a whole, the tier comes last, and its groups answer 503 until then. Nothing that pods need to start may be among them.
+- Volumes of the etcd stay when the StatefulSet is deleted.
+`
+
+const readmeLimits = `
+## Limits
+
+- With a tier down, no namespace can be deleted: its content is not known. It goes on when the tier is back.
+- The server has no ResourceQuota admission, and publishes no OpenAPI: kubectl explain does not know the groups.
+- Discovery and availability are asked for with a limit of 5 s.
+`
