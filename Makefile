@@ -11,13 +11,13 @@ BIN := bin
 OUT := out
 EXAMPLES := training-15k training-100k agents platform
 
-.PHONY: help build examples test unit lint vet-cue verify binaries short-proof prove faults rig-test bench fuzz golden generate clean
+.PHONY: help build examples test unit lint vet-cue verify binaries short-proof prove faults rig-test report-test bench fuzz golden generate clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build seams and its kubectl plugin into bin/
-	go build -ldflags "-s -w" -o $(BIN)/ ./cmd/seams ./plugins/kubectl-seams
+build: ## build seams and its plugins for kubectl and kOps into bin/
+	go build -ldflags "-s -w" -o $(BIN)/ ./cmd/seams ./plugins/kubectl-seams ./plugins/kops-seams
 
 examples: build ## build, explain and render the examples for kubeadm and kOps below out/
 	hack/render-examples.sh $(BIN)/seams $(OUT) $(EXAMPLES)
@@ -31,6 +31,7 @@ lint: ## gofmt, go vet and cue fmt and vet
 	hack/verify-format.sh
 	go vet ./...
 	go vet -tags rig ./e2e/rig/...
+	go vet -tags kind ./e2e/kind/...
 
 verify: ## generated files are what their generators make
 	hack/verify-kops-schemas.sh
@@ -57,6 +58,19 @@ faults: ## stores and apiservers killed, wiped and filled under load; needs make
 
 rig-test: ## control planes of rendered files as processes on loopback; needs make binaries
 	go test -tags rig -count=1 -timeout 20m ./e2e/rig/...
+
+report-test: build ## report pages in headless Chromium: pictures, overflow, accessibility
+	hack/report-test.sh
+
+node-image: ## make the kind node image of K8S once, out of Go modules and Debian packages; needs root
+	hack/kind/docker.sh up
+	hack/kind/node-image.sh
+
+e2e: ## one rendered control plane in kind, with Docker brought here where it is absent: K8S=1.36.3, KIND_NODE_IMAGE=...
+	hack/kind/e2e.sh -run TestSingle
+
+e2e-full: ## all tests in kind
+	hack/kind/e2e.sh
 
 bench: ## benchmarks, with the ratio to cue export of the same profile
 	hack/bench.sh

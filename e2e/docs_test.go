@@ -48,6 +48,9 @@ func TestFindingsDocumented(t *testing.T) {
 		}
 	}
 	for _, code := range slices.Sorted(maps.Keys(s.codes)) {
+		if documented[code] != nil && !strings.Contains(string(text), `<a id="`+code+`"></a>`) {
+			t.Errorf("docs/findings.md: %s has no anchor <a id=…> in its row, which SARIF reports link to", code)
+		}
 		if documented[code] == nil {
 			t.Errorf("%s: %s is not in docs/findings.md", s.codes[code], code)
 		}

@@ -15,6 +15,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"seams":         func() { os.Exit(cli.Main(context.Background(), cli.OSStreams(), os.Args[1:])) },
+		"kops-seams":    func() { os.Exit(cli.KopsMain(context.Background(), cli.OSStreams(), os.Args[1:])) },
 		"kubectl-seams": func() { os.Exit(cli.PluginMain(context.Background(), cli.OSStreams(), "kubectl seams", os.Args[1:])) },
 	})
 }

@@ -2,7 +2,9 @@
 # Builds upstream programs from their Go modules into a per-user cache, one
 # after another; what is there already is left alone.
 # usage: hack/build-binaries.sh [NAME...]     (all of builds.txt by default)
-#   K8S=1.36.3 ETCD=3.7.3 KWOK=0.8.0  other versions than those of builds.txt
+#   K8S=1.36.3 ETCD=3.7.3 KWOK=0.8.0 COREDNS=1.14.6
+#                                     other versions than those of builds.txt
+#   WHERE=1                           print the paths and build nothing
 #   XDG_CACHE_HOME                    where caches are, ~/.cache by default
 # The module of a version that hack/binaries does not hold is derived in the
 # cache. Two builds side by side take longer than one after the other.
@@ -26,6 +28,7 @@ wanted() {
 	kubernetes) asked=${K8S:-} ;;
 	etcd) asked=${ETCD:-} ;;
 	kwok) asked=${KWOK:-} ;;
+	coredns) asked=${COREDNS:-} ;;
 	esac
 	asked=${asked:-$(field version "$1")}
 	printf 'v%s\n' "${asked#v}"
@@ -33,7 +36,9 @@ wanted() {
 
 # digest MODULE: twelve digits of what decides the bytes beside the version.
 digest() {
-	printf '%s\n%s\n' "$(field ldflags "$1")" "$platform" | sha256sum | cut -c 1-12
+	local tags
+	tags=$(field tags "$1")
+	printf '%s\n' "$(field ldflags "$1")" "$platform" ${tags:+"$tags"} | sha256sum | cut -c 1-12
 }
 
 # module_dir MODULE VERSION: a directory with the go.mod to build in.
@@ -71,6 +76,11 @@ owner() {
 	kubernetes) echo k8s.io/kubernetes ;;
 	etcd) echo go.etcd.io/etcd/server/v3 ;;
 	kwok) echo sigs.k8s.io/kwok ;;
+	containerd) echo github.com/containerd/containerd/v2 ;;
+	cni) echo github.com/containernetworking/plugins ;;
+	coredns) echo github.com/coredns/coredns ;;
+	cri-tools) echo sigs.k8s.io/cri-tools ;;
+	kind) echo sigs.k8s.io/kind ;;
 	esac
 }
 
@@ -92,12 +102,16 @@ kwok_stages() {
 
 # build NAME: builds one program unless it is there.
 build() {
-	local name=$1 line module package version dir flags target started
+	local name=$1 line module package version dir flags tags target started
 	line=$(field build "$name")
 	[[ -n $line ]] || { echo "build-binaries: nothing called $name in ${table#"$root"/}" >&2; return 2; }
 	read -r module package <<<"$line"
 	version=$(wanted "$module")
 	target=$cache/$name/$version-$(digest "$module")
+	if [[ -n ${WHERE:-} ]]; then
+		printf '%s\n' "$target/$name"
+		return
+	fi
 	if [[ -x $target/$name ]]; then
 		say "have  $name $version"
 		return
@@ -106,12 +120,22 @@ build() {
 	say "build $name $version"
 	dir=$(module_dir "$module" "$version")
 	flags=$(ldflags "$module" "$version" "$dir")
+	tags=$(field tags "$module")
 	mkdir -p "$target"
-	(cd "$dir" && go build -ldflags "$flags" -o "$target/.$name.part" "$package")
+	(cd "$dir" && go build ${tags:+-tags "$tags"} -ldflags "$flags" -o "$target/.$name.part" "$package")
 	[[ $name != kwok ]] || kwok_stages "$dir" "$target/kwok-stages.yaml"
 	mv "$target/.$name.part" "$target/$name"
 	say "built $name $version in $((SECONDS - started)) s, $(du -h "$target/$name" | cut -f 1)"
 }
+
+names=("$@")
+[[ ${#names[@]} -gt 0 ]] || mapfile -t names < <(awk '$1 == "build" { print $2 }' "$table")
+if [[ -n ${WHERE:-} ]]; then
+	for name in "${names[@]}"; do
+		build "$name"
+	done
+	exit
+fi
 
 mkdir -p "$cache"
 exec 9>"$cache/.lock"
@@ -120,8 +144,6 @@ if command -v flock >/dev/null && ! flock -n 9; then
 	flock 9
 fi
 began=$SECONDS
-names=("$@")
-[[ ${#names[@]} -gt 0 ]] || mapfile -t names < <(awk '$1 == "build" { print $2 }' "$table")
 for name in "${names[@]}"; do
 	build "$name"
 done

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubeseams/seams/internal/binaries"
+	"github.com/kubeseams/seams/internal/cli"
 	"github.com/kubeseams/seams/internal/prove/rig"
 )
 
@@ -70,6 +71,9 @@ func TestExtra(t *testing.T) {
 const parent = "SEAMS_RIG_TEST_PARENT"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(cli.Main(context.Background(), cli.OSStreams(), os.Args[1:]))
+	}
 	if files := os.Getenv(parent); files != "" {
 		own(files)
 	}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes the go.mod and go.sum of a side module that builds upstream programs.
-# usage: hack/binaries/module.sh kubernetes|etcd|kwok VERSION DIR
+# usage: hack/binaries/module.sh MODULE VERSION DIR
+#   MODULE is one of internal/binaries/builds.txt
 #
 # k8s.io/kubernetes replaces its staging modules by directories that a module
 # download does not carry, and replaces of a dependency do not count: each one
@@ -55,8 +56,26 @@ kwok() {
 	END
 }
 
+# one PATH PACKAGE...: the side module of a Go module that replaces nothing.
+one() {
+	local path=$1 package
+	shift
+	printf 'module github.com/kubeseams/seams/hack/binaries/%s\n\ngo 1.26.0\n\ntool (\n' "$kind"
+	for package in "$@"; do
+		printf '\t%s%s\n' "$path" "${package:+/$package}"
+	done
+	printf ')\n\nrequire %s %s\n' "$path" "$version"
+}
+
+# What the node image of hack/kind is made of.
+containerd() { one github.com/containerd/containerd/v2 cmd/containerd cmd/containerd-shim-runc-v2 cmd/ctr; }
+cni() { one github.com/containernetworking/plugins plugins/ipam/host-local plugins/main/loopback plugins/main/ptp plugins/meta/portmap; }
+coredns() { one github.com/coredns/coredns ""; }
+cri-tools() { one sigs.k8s.io/cri-tools cmd/crictl; }
+kind() { one sigs.k8s.io/kind ""; }
+
 case $kind in
-kubernetes | etcd | kwok) ;;
+kubernetes | etcd | kwok | containerd | cni | coredns | cri-tools | kind) ;;
 *) echo "module.sh: no side module called $kind" >&2; exit 2 ;;
 esac
 mkdir -p "$dir"

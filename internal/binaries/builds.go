@@ -20,14 +20,14 @@ var buildsText string
 type builds struct {
 	// names in the order of building.
 	names []string
-	// module of a name; version and ldflags of a module.
-	module, version, ldflags map[string]string
+	// module of a name; version, ldflags and build tags of a module.
+	module, version, ldflags, tags map[string]string
 }
 
 // parseBuilds reads builds.txt. A line that it does not understand is an
 // error: the script and this package must not read it differently.
 func parseBuilds(text string) (builds, error) {
-	b := builds{module: map[string]string{}, version: map[string]string{}, ldflags: map[string]string{}}
+	b := builds{module: map[string]string{}, version: map[string]string{}, ldflags: map[string]string{}, tags: map[string]string{}}
 	for n, line := range strings.Split(text, "\n") {
 		fields := strings.Fields(line)
 		if len(fields) == 0 || strings.HasPrefix(line, "#") {
@@ -44,8 +44,10 @@ func parseBuilds(text string) (builds, error) {
 			b.module[key] = fields[2]
 		case "ldflags":
 			b.ldflags[key] = rest(line, 2)
+		case "tags":
+			b.tags[key] = fields[2]
 		default:
-			return builds{}, fmt.Errorf("builds.txt:%d: %q is none of version, build, ldflags", n+1, kind)
+			return builds{}, fmt.Errorf("builds.txt:%d: %q is none of version, build, ldflags, tags", n+1, kind)
 		}
 	}
 	for _, name := range b.names {
@@ -77,12 +79,16 @@ func (b builds) versionOf(name, kubernetes string) string {
 
 // dir is the directory of one build below the cache.
 func (b builds) dir(cache, name, kubernetes string) string {
-	return filepath.Join(cache, name, b.versionOf(name, kubernetes)+"-"+digest(b.ldflags[b.module[name]]))
+	return filepath.Join(cache, name, b.versionOf(name, kubernetes)+"-"+digest(b.ldflags[b.module[name]], b.tags[b.module[name]]))
 }
 
 // digest is of what decides the bytes of a program beside its version.
-func digest(ldflags string) string {
-	sum := sha256.Sum256([]byte(ldflags + "\n" + runtime.GOOS + "/" + runtime.GOARCH + "\n"))
+func digest(ldflags, tags string) string {
+	decides := ldflags + "\n" + runtime.GOOS + "/" + runtime.GOARCH + "\n"
+	if tags != "" {
+		decides += tags + "\n"
+	}
+	sum := sha256.Sum256([]byte(decides))
 	return hex.EncodeToString(sum[:])[:12]
 }
 

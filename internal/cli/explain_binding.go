@@ -11,16 +11,25 @@ import (
 
 // bindingText says what the nearest ceiling is made of.
 func bindingText(x *explanation) string {
-	e := x.Estimate
-	p := bindingPressure(e)
-	text := fmt.Sprintf("The %s axis is nearest its wall: %s at %s of the ceiling (%s to %s).",
-		e.Binding, p.Limit, ratio(p.Value), ratio(p.Low), ratio(p.High))
-	if len(p.Ratios) > 0 {
+	text := nearestText(x.Estimate)
+	if p := bindingPressure(x.Estimate); len(p.Ratios) > 0 {
 		formula, inputs := abridged(p.Ratios[0])
 		text += " That is " + formula + ", with " + inputs + "."
 	}
+	return text + aboutText(x.Estimate)
+}
+
+// nearestText names the ceiling that is nearest of all.
+func nearestText(e *estimate.Estimate) string {
+	p := bindingPressure(e)
+	return fmt.Sprintf("The %s axis is nearest its wall: %s at %s of the ceiling (%s to %s).",
+		e.Binding, p.Limit, ratio(p.Value), ratio(p.Low), ratio(p.High))
+}
+
+// aboutText says which resource the trouble is about, and how far the other axes are.
+func aboutText(e *estimate.Estimate) (text string) {
 	if e.Subject != "" {
-		text += fmt.Sprintf(" What it is about: %s (%s).", strings.TrimPrefix(e.Subject, "/"), strings.ReplaceAll(e.Class, "-", " "))
+		text = fmt.Sprintf(" What it is about: %s (%s).", strings.TrimPrefix(e.Subject, "/"), strings.ReplaceAll(e.Class, "-", " "))
 	}
 	return text + " " + otherAxes(e)
 }

@@ -67,7 +67,12 @@ func firstAdvice(x *explanation) (first *finding.Finding, others []finding.Findi
 }
 
 func headline(s Streams, x *explanation) {
-	p, e := x.Profile, x.Estimate
+	fmt.Fprintf(s.Out, "%s: %s\n", paint(s, bold, x.Profile.Name), paint(s, bold, verdictText(x.Estimate)))
+	fmt.Fprintf(s.Out, "%s\n\n", clusterText(x))
+}
+
+// verdictText says in a few words what the trouble is.
+func verdictText(e *estimate.Estimate) string {
 	verdict := string(e.Binding) + "-bound"
 	if comfortable(e) {
 		verdict = "comfortable; " + string(e.Binding) + " is the nearest axis"
@@ -75,13 +80,18 @@ func headline(s Streams, x *explanation) {
 	if trouble := noRung[e.Class]; trouble.headline != "" {
 		verdict = trouble.headline + "; " + string(e.Binding) + " is the nearest axis"
 	}
-	fmt.Fprintf(s.Out, "%s: %s\n", paint(s, bold, p.Name), paint(s, bold, verdict))
+	return verdict
+}
+
+// clusterText says of what size the cluster is, and on what it runs.
+func clusterText(x *explanation) string {
+	p := x.Profile
 	nodes := quantity.With(float64(p.Nodes.Count), "nodes")
 	if p.Nodes.Demand() > p.Nodes.Count {
 		nodes += " growing to " + count(float64(p.Nodes.Demand()))
 	}
-	fmt.Fprintf(s.Out, "%s, %s of %s, Kubernetes %s on %s\n\n", nodes,
-		quantity.With(float64(e.Layout.Apiservers), "apiservers"), bytesText(p.ControlPlane.MemoryGiB*(1<<30)), p.Kubernetes, p.Platform.Kind)
+	return fmt.Sprintf("%s, %s of %s, Kubernetes %s on %s", nodes,
+		quantity.With(float64(x.Estimate.Layout.Apiservers), "apiservers"), bytesText(p.ControlPlane.MemoryGiB*(1<<30)), p.Kubernetes, p.Platform.Kind)
 }
 
 // comfortable reports whether nothing is near a ceiling.

@@ -46,9 +46,15 @@ type inputFlags struct {
 }
 
 func (in *inputFlags) register(cmd *cobra.Command) {
+	in.registerFiles(cmd)
+	cmd.Flags().StringVar(&in.format, "format", "", "format of standard input: cue, yaml, json or jsonnet (default: told by its content)")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"cue", "yaml", "json", "jsonnet"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// registerFiles is register for a command that reads no profile from standard input.
+func (in *inputFlags) registerFiles(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&in.files, "file", "f", nil, "profile to read: .cue, .yaml, .json, .jsonnet, a CUE package directory, or - for standard input; repeatable")
-	f.StringVar(&in.format, "format", "", "format of standard input: cue, yaml, json or jsonnet (default: told by its content)")
 	f.StringVarP(&in.pick, "expression", "e", "", "path of the profile within the file, such as clusters.east")
 	f.StringArrayVar(&in.extStr, "ext-str", nil, "jsonnet external variable NAME=TEXT; repeatable")
 	f.StringArrayVar(&in.extCode, "ext-code", nil, "jsonnet external variable NAME=CODE; repeatable")
@@ -62,7 +68,6 @@ func (in *inputFlags) register(cmd *cobra.Command) {
 	f.StringVar(&in.kopsVersion, "kops-version", "", "kOps version in place of the profile's")
 	f.StringVar(&in.cloud, "cloud", "", "kOps cloud in place of the profile's")
 	_ = cmd.RegisterFlagCompletionFunc("target", cobra.FixedCompletions([]string{"kubeadm", "kops", "kind", "staticpod"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"cue", "yaml", "json", "jsonnet"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("rung", completeRungs)
 	_ = cmd.RegisterFlagCompletionFunc("file", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"cue", "yaml", "yml", "json", "jsonnet"}, cobra.ShellCompDirectiveFilterFileExt

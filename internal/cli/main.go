@@ -62,9 +62,19 @@ func Main(ctx context.Context, streams Streams, args []string) int {
 // PluginMain runs the program under another tool's name for it, so that help
 // and examples show what the user typed ("kubectl seams").
 func PluginMain(ctx context.Context, streams Streams, name string, args []string) int {
+	return execute(ctx, streams, name, func(s Streams) *cobra.Command { return NewRootCmd(s, name) }, args)
+}
+
+// KopsMain runs the one command that is a filter of kOps' documents.
+func KopsMain(ctx context.Context, streams Streams, args []string) int {
+	return execute(ctx, streams, "kops-seams", NewKopsCmd, args)
+}
+
+// execute runs a command and sees that its output was written.
+func execute(ctx context.Context, streams Streams, name string, command func(Streams) *cobra.Command, args []string) int {
 	out := &checkedWriter{w: streams.Out}
 	streams.Out = out
-	status := run(ctx, NewRootCmd(streams, name), streams, args)
+	status := run(ctx, command(streams), streams, args)
 	if out.err != nil && status != exitFailure {
 		fmt.Fprintf(streams.Err, "%s: write the output: %v\n", strings.Fields(name)[0], out.err)
 		return exitFailure

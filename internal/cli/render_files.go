@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/kubeseams/seams/generators/kind"
@@ -62,7 +61,7 @@ func (r *renderer) render(s *subject) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.findings = slices.Concat(s.findings, findings, aggregatedMissing(p, files))
+	s.findings = append(s.findings, findings...)
 	if files, err = r.applyOverlays(r.ctx, files); err != nil {
 		return nil, err
 	}
@@ -113,24 +112,6 @@ func (r *renderer) generate(p *plan.Plan) ([]file.File, []finding.Finding, error
 	files = append(files, rollout.Render(p))
 	file.Sort(files)
 	return files, findings, nil
-}
-
-// aggregatedMissing says of which aggregated tiers no file is rendered: the
-// rollout ends before their groups can move.
-func aggregatedMissing(p *plan.Plan, files []file.File) []finding.Finding {
-	var all []finding.Finding
-	for _, t := range p.Aggregated {
-		if slices.ContainsFunc(files, func(f file.File) bool { return strings.HasPrefix(f.Path, "aggregated/"+t.Name+"/") }) {
-			continue
-		}
-		all = append(all, finding.Finding{
-			Code: "aggregated-files-missing", Severity: finding.Warning, Path: "aggregated." + t.Name,
-			Message: fmt.Sprintf("no files are rendered for the aggregated tier %s (%s): its servers, its etcd, their certificates and APIServices have to be made by hand",
-				t.Name, strings.Join(t.Groups, ", ")),
-			Fix: "do the rollout's other steps, and move the groups only when the tier stands; or pin a rung without the tier with --rung",
-		})
-	}
-	return all
 }
 
 func (r *renderer) applyOverlays(ctx context.Context, files []file.File) (_ []file.File, err error) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/kubeseams/seams/generators/aggregated"
 	"github.com/kubeseams/seams/generators/kops"
 	"github.com/kubeseams/seams/generators/kubeadm"
 	"github.com/kubeseams/seams/generators/rollout"
@@ -116,7 +117,11 @@ func (r *renderer) merge(p *plan.Plan) ([]file.File, []finding.Finding, error) {
 	if len(bytes.TrimSpace(additional)) > 0 {
 		files = append(files, file.File{Path: "additional.yaml", Data: additional})
 	}
-	return files, r.into.say(findings), nil
+	tiers, err := aggregated.Files(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(files, tiers...), r.into.say(findings), nil
 }
 
 func (r *renderer) mergeKubeadm(p *plan.Plan) ([]file.File, []finding.Finding, error) {

@@ -159,6 +159,38 @@ type ControlPlane struct {
 	EtcdDisks    int     `json:"etcdDisks"`
 	EtcdQuotaGiB float64 `json:"etcdQuotaGiB"`
 	Network      Network `json:"network"`
+	// Tiers is how the servers of aggregated tiers are run.
+	Tiers Tiers `json:"tiers,omitzero"`
+}
+
+// Tiers is how the servers of aggregated tiers are run.
+type Tiers struct {
+	// Image is the image reference of the servers; needed to render a tier.
+	Image string `json:"image,omitempty"`
+	// Form is static (static pods of the control-plane hosts) or workload (a
+	// Deployment and a StatefulSet); empty leaves it to the platform.
+	Form string `json:"form,omitempty"`
+	// StorageClass is of the volumes of a workload's etcd; empty is the cluster's default.
+	StorageClass string `json:"storageClass,omitempty"`
+	// Groups are the served versions of custom groups, one entry a group.
+	Groups []TierGroup `json:"groups,omitempty"`
+}
+
+// TierGroup is what an APIService needs to know of a custom group.
+type TierGroup struct {
+	Group string `json:"group"`
+	// Versions are those that are served, the preferred one first.
+	Versions []string `json:"versions"`
+}
+
+// VersionsOf are the served versions of a group, none when they are not given.
+func (t Tiers) VersionsOf(group string) []string {
+	for _, g := range t.Groups {
+		if g.Group == group {
+			return g.Versions
+		}
+	}
+	return nil
 }
 
 // Host is one machine of the control plane.

@@ -13,8 +13,12 @@ var wording = map[string]string{
 	`=~"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$"`:       `an API group without a version, such as "apps" ("" is the core group)`,
 	`=~"^[a-z][-a-z0-9]*$"`:                                                           `a resource's lower-case plural, such as "pods"`,
 	`=~"^(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?):[0-9]{1,5}$"`: `host:port`,
-	`net.IP()`:     `an IPv4 or IPv6 address`,
-	`net.IPCIDR()`: `a CIDR range, such as "10.128.0.0/9"`,
+	`=~"^[a-z0-9]+([._-]+[a-z0-9]+)*(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127}(@sha256:[0-9a-f]{64})?|@sha256:[0-9a-f]{64})$"`: `an image with a tag or a digest, such as "registry.example.com/apiextensions-apiserver:v1"`,
+	`=~"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$"`:                             `the name of a StorageClass`,
+	`=~"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$"`: `a custom API group, a DNS name such as "example.dev"`,
+	`=~"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"`:                                  `a version of an API group, such as "v1"`,
+	`net.IP()`:                                                               `an IPv4 or IPv6 address`,
+	`net.IPCIDR()`:                                                           `a CIDR range, such as "10.128.0.0/9"`,
 }
 
 // want says in words what the schema asks for.

@@ -1,0 +1,190 @@
+//go:build kind
+
+package kind
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubeseams/seams/e2e/kind/cluster"
+)
+
+// Of testdata/single.cue: the name of its control plane, and the ports of its
+// stores, which the plan gives in the order of the stores.
+const (
+	single     = "single-control-plane"
+	mainPort   = 2379
+	eventsPort = 2383
+	leasesPort = 2386
+)
+
+// rungs put events and leases apart and open lists to shards.
+var rungs = []string{"--rung", "node/leases-store", "--rung", "churn/leases-store", "--rung", "state/client-shards"}
+
+// TestSingle brings one control plane and a worker up from what is rendered and
+// looks at what really runs. Its parts share the cluster, in their order.
+func TestSingle(t *testing.T) {
+	dir := render(t, "kind", "single.cue", rungs...)
+	want := read(t, dir)
+	c := up(t, dir)
+	t.Run("pods work", func(t *testing.T) { podsWork(t, c) })
+	t.Run("stores", func(t *testing.T) { stores(t, c) })
+	t.Run("settings in force", func(t *testing.T) { inForce(t, c, single, want) })
+	t.Run("shards", func(t *testing.T) { shards(t, c) })
+	t.Run("events store dead", func(t *testing.T) { eventsStoreDead(t, c) })
+	t.Run("upgrade keeps the settings", func(t *testing.T) {
+		upgrade(t, c)
+		inForce(t, c, single, want)
+		probesExclude(t, c)
+		stores(t, c)
+	})
+}
+
+// podsWork waits for the cluster's DNS: pods on the network, a Service, and the
+// controllers that make them.
+func podsWork(t *testing.T, c *cluster.Cluster) {
+	kubectl(t, c, "-n", "kube-system", "rollout", "status", "deployment/coredns", "--timeout=120s")
+	kubectl(t, c, "-n", "kube-system", "wait", "--for=condition=Ready", "pods", "--all", "--timeout=120s")
+}
+
+// stores reads every etcd: what is routed away is in its store and nowhere else.
+func stores(t *testing.T, c *cluster.Cluster) {
+	for _, s := range []struct {
+		prefix string
+		home   int
+	}{{"/registry/events/", eventsPort}, {"/registry/leases/", leasesPort}, {"/registry/pods/", mainPort}} {
+		for _, port := range []int{mainPort, eventsPort, leasesPort} {
+			n := keys(t, c, single, port, s.prefix)
+			if port == s.home && n == 0 {
+				t.Errorf("no %s in its store at %d", s.prefix, port)
+			}
+			if port != s.home && n > 0 {
+				t.Errorf("%d keys of %s in the store at %d, which is not theirs", n, s.prefix, port)
+			}
+		}
+	}
+}
+
+// shards lists two halves of a hundred objects. An apiserver without the gate
+// ignores the parameter and sends everything twice.
+func shards(t *testing.T, c *cluster.Cluster) {
+	const objects = 100
+	var manifest strings.Builder
+	for i := range objects {
+		fmt.Fprintf(&manifest, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: shard-%d, namespace: default, labels: {of: shards}}\n", i)
+	}
+	if err := c.Apply(t.Context(), manifest.String()); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, bounds := range [][2]string{{"0x0000000000000000", "0x8000000000000000"}, {"0x8000000000000000", "0x10000000000000000"}} {
+		selector := fmt.Sprintf("shardRange(object.metadata.uid, '%s', '%s')", bounds[0], bounds[1])
+		path := "/api/v1/namespaces/default/configmaps?labelSelector=of%3Dshards&shardSelector=" + strings.NewReplacer(" ", "%20", "'", "%27", ",", "%2C").Replace(selector)
+		var list struct {
+			Items []struct {
+				Metadata struct{ Name string }
+			}
+		}
+		if err := json.Unmarshal([]byte(kubectl(t, c, "get", "--raw", path)), &list); err != nil {
+			t.Fatal(err)
+		}
+		// Both halves are even but for chance: 20 of 100 is six deviations away.
+		if n := len(list.Items); n < objects/5 || n > objects*4/5 {
+			t.Errorf("%d of %d objects in the shard from %s", n, objects, bounds[0])
+		}
+		for _, item := range list.Items {
+			seen[item.Metadata.Name]++
+		}
+	}
+	for name, times := range seen {
+		if times != 1 {
+			t.Errorf("%s is in %d shards", name, times)
+		}
+	}
+	if len(seen) != objects {
+		t.Errorf("the shards have %d of %d objects", len(seen), objects)
+	}
+}
+
+// outage is longer than kubelet's patience with kubeadm's probes of an
+// apiserver: eight failures, ten seconds apart.
+const outage = 110 * time.Second
+
+// eventsStoreDead keeps the events store from serving and sees that nothing but
+// events suffers: the probes that are rendered leave the store out.
+func eventsStoreDead(t *testing.T, c *cluster.Cluster) {
+	before := container(t, c, single, "kube-apiserver")
+	ctx, stop := context.WithTimeout(t.Context(), outage)
+	defer stop()
+	killed := make(chan struct{})
+	go func() {
+		defer close(killed)
+		for ctx.Err() == nil {
+			// No process is no error here: it is dead already.
+			_, _ = c.Exec(ctx, single, "pkill", "-KILL", "-f", "^etcd .*--data-dir=/var/lib/etcd-events")
+		}
+	}()
+	time.Sleep(10 * time.Second)
+	if err := event(t, c, "during"); err == nil {
+		t.Error("an event was written with its store dead: the store was not dead")
+	}
+	for ctx.Err() == nil {
+		if _, err := c.Kubectl(t.Context(), "create", "configmap", fmt.Sprintf("alive-%d", time.Now().UnixNano())); err != nil {
+			t.Errorf("a write to main: %v", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Second):
+		}
+	}
+	<-killed
+	if after := container(t, c, single, "kube-apiserver"); after != before {
+		t.Errorf("kube-apiserver was restarted: container %s, then %s", before, after)
+	}
+	kubectl(t, c, "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=1s")
+	// kubelet has backed off from the pod by now, up to five minutes.
+	node(t, c, single, "systemctl", "restart", "kubelet")
+	eventually(t, 6*time.Minute, func(context.Context) error { return event(t, c, fmt.Sprintf("after-%d", time.Now().UnixNano())) })
+}
+
+// event writes one.
+func event(t *testing.T, c *cluster.Cluster, name string) error {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	return c.Apply(ctx, fmt.Sprintf(`{apiVersion: v1, kind: Event, metadata: {name: %s, namespace: default}, reason: Test, message: test,
+involvedObject: {kind: Pod, namespace: default, name: x}, type: Normal}`, name))
+}
+
+// upgrade runs kubeadm with the UpgradeConfiguration of the same profile
+// rendered for kubeadm. Of the version that runs, it writes everything anew.
+func upgrade(t *testing.T, c *cluster.Cluster) {
+	config := filepath.Join(render(t, "kubeadm", "single.cue", rungs...), "upgrade.yaml")
+	if _, err := os.Stat(config); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "docker", "cp", config, single+":/root/upgrade.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("docker cp: %v\n%s", err, out)
+	}
+	// A container fails the checks of kernel modules and swap, on create too.
+	t.Log(node(t, c, single, "kubeadm", "upgrade", "apply", "--yes", "--config", "/root/upgrade.yaml",
+		"--ignore-preflight-errors=all", "--kubeconfig", "/etc/kubernetes/admin.conf"))
+	kubectl(t, c, "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=120s")
+	kubectl(t, c, "-n", "kube-system", "wait", "--for=condition=Ready", "pods", "--all", "--timeout=180s")
+}
+
+// probesExclude sees that kubeadm put the rendered patches on its new manifest.
+func probesExclude(t *testing.T, c *cluster.Cluster) {
+	manifest := node(t, c, single, "cat", "/etc/kubernetes/manifests/kube-apiserver.yaml")
+	for _, want := range []string{"/livez?exclude=etcd-override-0", "/readyz?exclude=etcd-override-0"} {
+		if !strings.Contains(manifest, want) {
+			t.Errorf("the manifest after the upgrade has no probe of %s", want)
+		}
+	}
+}
