@@ -11,7 +11,7 @@ BIN := bin
 OUT := out
 EXAMPLES := training-15k training-100k agents platform
 
-.PHONY: help build examples test unit lint vet-cue verify binaries short-proof prove faults rig-test report-test bench fuzz golden generate clean
+.PHONY: help build examples test unit lint vet-cue verify binaries short-proof prove faults rig-test node-image e2e e2e-full report-test bench fuzz golden generate clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -46,14 +46,22 @@ func aggregatedRig(t *testing.T, profile string) *rig.Rig {
 	return r
 }
 
-// The rendered layout with a tier comes up; its group, defined in the tier alone,
-// is served through kube-apiserver, and its objects are in the tier's etcd and
-// not in main's.
+// The rendered layout with a tier comes up, on one host and on three; its group,
+// defined in the tier alone, is served through kube-apiserver, and its objects
+// are in the tier's etcd and not in main's.
 func TestAggregatedTier(t *testing.T) {
-	r := aggregatedRig(t, "tier.cue")
+	for _, profile := range []string{"tier.cue", "tier-three.cue"} {
+		t.Run(profile, func(t *testing.T) { aggregatedTier(t, aggregatedRig(t, profile)) })
+	}
+}
+
+func aggregatedTier(t *testing.T, r *rig.Rig) {
 	tier, ok := r.TierOf(hotGroup)
 	if !ok {
 		t.Fatalf("no tier has %s: %v", hotGroup, r.Tiers())
+	}
+	if _, ok := r.TierOf("other.example.dev"); ok {
+		t.Error("a tier has a group that no file gives it")
 	}
 	placeCRD(t, r, tier)
 	if err := r.Register(t.Context()); err != nil {

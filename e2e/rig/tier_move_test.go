@@ -220,6 +220,7 @@ func TestTierMove(t *testing.T) {
 	l.fill(t)
 	f := l.follow(t)
 	before := l.snapshot(t)
+	old := l.version(t)
 	l.move(t, 0, "nothing was done", "--to", "tier")
 	if main, there := l.stored(t, "/registry/"+movedGroup+"/"); main != movedObjects || there != 0 {
 		t.Fatalf("%d and %d keys", main, there)
@@ -232,6 +233,7 @@ func TestTierMove(t *testing.T) {
 	if by := l.served(t, "v1.hot.example.dev"); by != "tier" {
 		t.Errorf("served by %s", by)
 	}
+	l.outdated(t, old)
 	f.consistent(t, l)
 	l.collects(t, "in the tier", "w100", "owned-1")
 	l.move(t, 2, "was moved to tier already", "--to", "tier", "--yes")
@@ -245,17 +247,57 @@ func TestTierMove(t *testing.T) {
 	f.deleted.Store(0) // the collected one
 	f.consistent(t, l)
 
-	before = l.snapshot(t)
+	before, old = l.snapshot(t), l.version(t)
 	l.move(t, 0, "is in main", "--to", "main", "--yes")
 	same(t, "back in main", before, l.snapshot(t))
 	if by := l.served(t, "v1.hot.example.dev"); by != "main" {
 		t.Errorf("served by %s", by)
 	}
+	l.outdated(t, old)
 	f.consistent(t, l)
 	l.collects(t, "back in main", "w200", "owned-2")
 	l.move(t, 0, "keys deleted from tier's etcd", "--clean-up")
 	if _, there := l.stored(t, "/registry/"+movedGroup+"/"); there != 0 {
 		t.Errorf("%d keys left in the tier's etcd", there)
+	}
+}
+
+// version is the resourceVersion of a list through main.
+func (l *liveTier) version(t *testing.T) string {
+	t.Helper()
+	all, err := l.dyn.Resource(widgets).List(t.Context(), metav1.ListOptions{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.GetResourceVersion()
+}
+
+// outdated wants a resourceVersion of before a move to be of the past where the
+// group is now: a watch from it is told to list anew, rather than to wait, and
+// what is listed is newer.
+func (l *liveTier) outdated(t *testing.T, version string) {
+	t.Helper()
+	before, err := strconv.ParseInt(version, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, err := strconv.ParseInt(l.version(t), 10, 64); err != nil || now <= before {
+		t.Errorf("the resourceVersion is %d after the move, and was %d", now, before)
+	}
+	w, err := l.dyn.Resource(widgets).Watch(t.Context(), metav1.ListOptions{ResourceVersion: version})
+	if err == nil {
+		defer w.Stop()
+		event, ok := <-w.ResultChan()
+		if !ok {
+			t.Fatal("the watch ended without a word")
+		}
+		err = apierrors.FromObject(event.Object)
+	}
+	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+		t.Errorf("a watch from resourceVersion %s: %v, want 410", version, err)
+	}
+	if _, err := l.dyn.Resource(widgets).List(t.Context(), metav1.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}); err != nil {
+		t.Errorf("a list not older than %s: %v", version, err)
 	}
 }
 
@@ -303,8 +345,13 @@ func (l *liveTier) collects(t *testing.T, when, owner, owned string) {
 // a little later.
 func (l *liveTier) killAt(t *testing.T, to tier.Place, step tier.Step) {
 	t.Helper()
-	args := slices.Concat([]string{"tier", "move", movedGroup, "--to", string(to), "--yes"}, l.moveFlags(t))
-	cmd := l.program(t.Context(), args...)
+	l.kill(t, "] "+string(step)+": ", "--to", string(to), "--yes")
+}
+
+// kill runs a mover and kills it once it has said something, or a little later.
+func (l *liveTier) kill(t *testing.T, says string, args ...string) {
+	t.Helper()
+	cmd := l.program(t.Context(), slices.Concat([]string{"tier", "move", movedGroup}, args, l.moveFlags(t))...)
 	talk, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -313,21 +360,22 @@ func (l *liveTier) killAt(t *testing.T, to tier.Place, step tier.Step) {
 		t.Fatal(err)
 	}
 	var said []string
-	lines := bufio.NewScanner(talk)
-	for lines.Scan() {
+	lines, found := bufio.NewScanner(talk), false
+	for !found && lines.Scan() {
 		said = append(said, lines.Text())
-		if strings.Contains(lines.Text(), "] "+string(step)+": ") {
-			break
-		}
+		found = strings.Contains(lines.Text(), says)
 	}
 	wait := time.Duration(rand.IntN(2)) * time.Duration(rand.IntN(700)) * time.Millisecond
 	time.Sleep(wait)
 	_ = cmd.Process.Kill()
 	err = cmd.Wait()
-	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != -1 {
-		t.Logf("the mover to %s ended before it was killed at %s: %v\n%s", to, step, err, strings.Join(said, "\n"))
-	} else {
-		t.Logf("mover to %s killed %s into %s", to, wait, step)
+	switch exit, ok := err.(*exec.ExitError); {
+	case !found || ok && exit.ExitCode() > 0:
+		t.Fatalf("seams tier move %v never said %q: %v\n%s", args, says, err, strings.Join(said, "\n"))
+	case !ok:
+		t.Logf("seams tier move %v ended before it was killed at %q", args, says)
+	default:
+		t.Logf("seams tier move %v killed %s into %q", args, wait, says)
 	}
 }
 
@@ -379,7 +427,7 @@ func TestTierMoveResumes(t *testing.T) {
 }
 
 // A mover that is killed at any step before writes are taken goes back from
-// there, and so does a rollback that is killed.
+// there.
 func TestTierMoveRollsBack(t *testing.T) {
 	l := startTier(t)
 	l.fill(t)
@@ -388,24 +436,70 @@ func TestTierMoveRollsBack(t *testing.T) {
 		t.Run(string(step), func(t *testing.T) {
 			before := l.snapshot(t)
 			l.killAt(t, tier.Tier, step)
-			at := l.at(t)
-			if at == tier.Thaw || at == tier.Done {
+			if at := l.at(t); at == tier.Thaw || at == tier.Done {
 				// Too late: clients may have written.
 				l.move(t, 2, "has been written to there since", "--rollback")
 				return
 			}
 			l.move(t, 0, "is in main, as it was", "--rollback")
-			same(t, "after going back", before, l.snapshot(t))
-			if by := l.served(t, "v1.hot.example.dev"); by != "main" {
-				t.Errorf("served by %s", by)
-			}
-			if _, there := l.stored(t, "/registry/"+movedGroup+"/"); there != 0 {
-				t.Errorf("%d keys are left in the tier", there)
-			}
+			l.unmoved(t, before, tier.Main)
 			f.consistent(t, l)
 		})
 		if t.Failed() {
 			return
 		}
 	}
+}
+
+// unmoved wants a group to be in a place, as it was, and nowhere else.
+func (l *liveTier) unmoved(t *testing.T, before map[string]string, in tier.Place) {
+	t.Helper()
+	same(t, "after going back", before, l.snapshot(t))
+	if by := l.served(t, "v1.hot.example.dev"); by != string(in) {
+		t.Errorf("served by %s", by)
+	}
+	main, there := l.stored(t, "/registry/"+movedGroup+"/")
+	if in == tier.Tier {
+		main, there = there, main
+	}
+	if main != len(before) || there != 0 {
+		t.Errorf("%d keys where it is, and %d where it is not", main, there)
+	}
+	if at := l.at(t); at != "" {
+		t.Errorf("a journal is left, at %s", at)
+	}
+}
+
+// A rollback that is killed goes on, by either of its names; and a move out of
+// the tier goes back into it.
+func TestTierRollbackResumes(t *testing.T) {
+	l := startTier(t)
+	l.fill(t)
+	f := l.follow(t)
+	for i, says := range []string{"going back from", "leads to main again", "keys deleted from", "definitions of tier", "take writes again"} {
+		t.Run(strings.ReplaceAll(says, " ", "-"), func(t *testing.T) {
+			before := l.snapshot(t)
+			l.killAt(t, tier.Tier, tier.Close)
+			l.kill(t, says, "--rollback")
+			if l.at(t) != "" {
+				l.move(t, 0, "is in main, as it was", []string{"--resume", "--rollback"}[i%2])
+			}
+			l.unmoved(t, before, tier.Main)
+			f.consistent(t, l)
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	t.Run("into the tier", func(t *testing.T) {
+		l.move(t, 0, "is in tier", "--to", "tier", "--yes")
+		l.move(t, 0, "keys deleted", "--clean-up", "--keep-definition")
+		for _, step := range []tier.Step{tier.Define, tier.Switch, tier.Verify} {
+			before := l.snapshot(t)
+			l.killAt(t, tier.Main, step)
+			l.move(t, 0, "is in tier, as it was", "--rollback")
+			l.unmoved(t, before, tier.Tier)
+			f.consistent(t, l)
+		}
+	})
 }

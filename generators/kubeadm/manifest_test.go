@@ -8,6 +8,7 @@ import (
 	"github.com/kubeseams/seams/generators/internal/plantest"
 	"github.com/kubeseams/seams/generators/kubeadm"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/target"
 )
 
 const manifest = `# ours
@@ -29,7 +30,7 @@ spec:
 `
 
 func TestMergeManifest(t *testing.T) {
-	p := plantest.EventsLeases(plantest.Kubeadm(t, "1.36.1"), 3)
+	p := plantest.EventsLeases(target.Target{Kubernetes: plantest.Version(36), Platform: target.Kubeadm}, 3)
 	p.Tiers[0].Flags["max-requests-inflight"] = "640"
 	p.Tiers[0].FeatureGates = map[string]bool{"ShardedListAndWatch": true}
 	out, fs, err := kubeadm.MergeManifest([]byte(manifest), p, "kube-apiserver")
@@ -38,7 +39,7 @@ func TestMergeManifest(t *testing.T) {
 	}
 	for _, want := range []string{
 		"# ours\n", "--advertise-address=10.0.0.11 # here\n", "    - --feature-gates=AllAlpha=false,ShardedListAndWatch=true\n", "    - --max-requests-inflight=2000\n",
-		"    - --etcd-servers-overrides=/pods#https://10.9.9.9:2379,/events#", "httpGet: {path: /livez?exclude=etcd-override-0",
+		"    - --etcd-servers-overrides=/pods#https://10.9.9.9:2379,/events#", "httpGet: {path: \"/livez?exclude=etcd-override-0",
 	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -54,7 +55,7 @@ func TestMergeManifest(t *testing.T) {
 }
 
 func TestMergeManifestRefuses(t *testing.T) {
-	p := plantest.EventsLeases(plantest.Kubeadm(t, "1.36.1"), 3)
+	p := plantest.EventsLeases(target.Target{Kubernetes: plantest.Version(36), Platform: target.Kubeadm}, 3)
 	twice := strings.Replace(manifest, "    - --feature-gates", "    - --etcd-servers-overrides=/x#https://a\n    - --feature-gates", 1)
 	apart := strings.Replace(manifest, "--etcd-servers-overrides=/pods", "--etcd-servers-overrides\n    - /pods", 1)
 	for name, text := range map[string]string{"twice": twice, "apart": apart} {
@@ -69,7 +70,7 @@ func TestMergeManifestRefuses(t *testing.T) {
 }
 
 func TestMergeManifestOthers(t *testing.T) {
-	p := plantest.EventsLeases(plantest.Kubeadm(t, "1.36.1"), 3)
+	p := plantest.EventsLeases(target.Target{Kubernetes: plantest.Version(36), Platform: target.Kubeadm}, 3)
 	p.Scheduler.QPS, p.Scheduler.Burst = 100, 100
 	pod := func(program string, flags ...string) string {
 		return "kind: Pod\nspec:\n  containers:\n  - name: x\n    args: [" + strings.Join(flags, ", ") + "]\n    command: [" + program + "]\n"

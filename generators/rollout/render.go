@@ -45,13 +45,13 @@ func sections(p *plan.Plan) []section {
 		return []section{{
 			title: "A new cluster",
 			intro: kubeadmIntro(p),
-			steps: kubeadmSteps(p),
+			steps: append(kubeadmSteps(p), tierSteps(p)...),
 		}, running(p)}
 	case target.StaticPod:
 		return []section{{
 			title: "A new cluster",
 			intro: "All hosts start together: each etcd begins with all of its members, and the apiservers restart until theirs have a majority.",
-			steps: staticPodSteps(p),
+			steps: append(staticPodSteps(p), tierSteps(p)...),
 		}, running(p)}
 	case target.Kind:
 		return []section{{

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubeseams/seams/generators/kops"
 	"github.com/kubeseams/seams/internal/plan"
 	"github.com/kubeseams/seams/internal/recipe"
 )
@@ -37,13 +36,14 @@ func newAsker(r *recipe.Recipe, p *plan.Plan) *asker {
 // want is a place in the settings that rungs move, such as apiserver.flags.NAME.
 type want []string
 
-// ask gives the rungs that move any of the places, or else the field of the
-// profile, where there is one.
+// ask gives the rungs that move any of the places, each with those of the seams
+// that it says it is about, or else the field of the profile, where there is one.
 func (a *asker) ask(seams []string, profile string, wants ...want) []Reason {
 	var reasons []Reason
 	for _, r := range a.rungs {
 		if slices.ContainsFunc(wants, func(w want) bool { return moved(r.Moves, w) != nil }) {
-			reasons = append(reasons, Reason{Rung: r.ID, Seams: seams})
+			own := slices.DeleteFunc(slices.Clone(seams), func(s string) bool { return !slices.Contains(r.Seams, s) })
+			reasons = append(reasons, Reason{Rung: r.ID, Seams: own})
 		}
 	}
 	if len(reasons) == 0 && profile != "" {
@@ -234,37 +234,6 @@ func last(p string) string {
 		return ""
 	}
 	return all[len(all)-1][1]
-}
-
-// kopsCluster is who asks for a change of kOps' Cluster.
-func (a *asker) kopsCluster(c Change) []Reason {
-	block, rest := split(strings.TrimPrefix(c.Path, "spec."))
-	field, _ := split(strings.TrimPrefix(rest, "."))
-	switch {
-	case block == "etcdClusters":
-		store := bracketed.FindStringSubmatch(c.Path)[1]
-		if store == "main" {
-			return a.quota(store)
-		}
-		return a.store(store)
-	case block == "kubelet":
-		return a.kubelet(field)
-	case field == "etcdServersOverrides":
-		return a.flag("kube-apiserver", "etcd-servers-overrides", c.Entry)
-	case field == "env":
-		return a.ask(nil, "", want{"apiserver", "env", last(c.Path)})
-	case block == "kubeScheduler" && (field == "qps" || field == "burst"):
-		return a.ask(nil, "", want{"scheduler", field}, want{"scheduler", "flags", "kube-api-" + field})
-	}
-	program, flag, ok := kops.FlagOf(block, field)
-	if field == "featureGates" {
-		_, gate, _ := strings.Cut(c.Path, "featureGates.")
-		return a.flag(program, "feature-gates", gate)
-	}
-	if !ok {
-		return nil
-	}
-	return a.flag(program, flag, c.Entry)
 }
 
 // rendered is who asks for a file that is rendered whole.

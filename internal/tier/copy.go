@@ -107,7 +107,7 @@ func (c *compared) take(sum hash.Hash, from side, page []keyValue) (size int64, 
 		fmt.Fprintf(sum, "%d %s %d ", len(name), name, len(kv.Value))
 		sum.Write(kv.Value)
 		c.Objects++
-		size += int64(len(kv.Key) + len(kv.Value))
+		size += int64(len(name) + len(kv.Value))
 		c.takeUID(name, kv.Value)
 	}
 	c.Bytes += size

@@ -103,8 +103,11 @@ func (l *lock) keep(ctx context.Context, lost context.CancelCauseFunc) {
 			return
 		case <-time.After(l.duration / 4):
 		}
-		attempt, cancel := context.WithTimeout(ctx, l.duration/4)
+		attempt, cancel := context.WithTimeout(ctx, l.duration/2)
 		err := l.renew(attempt)
+		if apierrors.IsConflict(err) {
+			err = l.reread(attempt, err)
+		}
 		cancel()
 		switch {
 		case ctx.Err() != nil:
@@ -116,6 +119,22 @@ func (l *lock) keep(ctx context.Context, lost context.CancelCauseFunc) {
 			return
 		}
 	}
+}
+
+// reread looks who has written the lease. A renewal whose answer came too late
+// was our own: whoever takes the lock is another holder.
+func (l *lock) reread(ctx context.Context, conflict error) error {
+	var have coordinationv1.Lease
+	if err := l.server.get(ctx, path.Join(leasesPath, lockName), &have); err != nil {
+		return err
+	}
+	if have.Spec.HolderIdentity == nil || *have.Spec.HolderIdentity != l.holder {
+		return conflict
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lease = have
+	return nil
 }
 
 // release lets others have the lock at once.

@@ -90,7 +90,7 @@ func Inline(value any) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:
-		if strings.ContainsAny(v, ",[]{}#:") {
+		if strings.ContainsAny(v, ",[]{}#:?") {
 			return strconv.Quote(v)
 		}
 	}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Rendered by seams 0.1.0 for Kubernetes 1.37.2 on kubeadm.
+# Profile platform sha256:62f58aa081c195b08d9e88e59c603df6e11cd64390b1616bde031944770ef16e
+# Recipe node/stock + churn/stock + state/partitioned sha256:e5e2d8dbfb72010358da5043072dde5a58dc0d49158eadfb1766395948923035
+# Makes the keys and certificates of the aggregated tier policy-example-dev and of its etcd
+# policy-example-dev, and renews those that end within 30 days (all of them with RENEW=1).
+# Run it as root on each host of the tier and of its etcd: "pki.sh init" on
+# the first, which makes the tiers' authorities, then without an argument on the
+# others, once aggregated/ca.* and aggregated/etcd-ca.* were copied there.
+# Servers take up renewed files by themselves within a minute; in pods they arrive
+# within two. DAYS is how long a certificate lives, PKI where all of it is.
+set -eu
+umask 077
+PKI=${PKI:-/etc/kubernetes/pki}
+DAYS=${DAYS:-365}
+mode=${1:-renew}
+dir=$(cd "$(dirname "$0")" && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+printf '[req]\ndistinguished_name=name\n[name]\n' >"$tmp/request"
+
+authority() { # path
+	if [ -s "$PKI/$1.crt" ] && [ -s "$PKI/$1.key" ]; then return; fi
+	case $1 in aggregated/*) ;; *) mode=none ;; esac
+	if [ "$mode" != init ]; then
+		echo "$PKI/$1.crt and .key are not there: copy them from the host on which $0 init was run" >&2
+		exit 1
+	fi
+	mkdir -p "$(dirname "$PKI/$1")"
+	printf '[req]\ndistinguished_name=name\nx509_extensions=ca\n[name]\n[ca]\nbasicConstraints=critical,CA:TRUE,pathlen:0\nkeyUsage=critical,keyCertSign\nsubjectKeyIdentifier=hash\n' >"$tmp/authority"
+	openssl ecparam -name prime256v1 -genkey -noout -out "$PKI/$1.key"
+	openssl req -x509 -new -config "$tmp/authority" -key "$PKI/$1.key" -sha256 -days 3650 -subj "/CN=$(printf %s "$1" | tr / -)" -out "$PKI/$1.crt"
+	chmod 0644 "$PKI/$1.crt"
+	echo "$PKI/$1.crt: made"
+}
+
+certificate() { # path authority name usages names
+	authority "$2"
+	if [ -z "${RENEW:-}" ] && [ -s "$PKI/$1.key" ] && openssl x509 -in "$PKI/$1.crt" -noout -checkend 2592000 >/dev/null 2>&1; then
+		echo "$PKI/$1.crt: kept"
+		return
+	fi
+	mkdir -p "$(dirname "$PKI/$1")"
+	openssl ecparam -name prime256v1 -genkey -noout -out "$PKI/$1.key.new"
+	openssl req -new -config "$tmp/request" -key "$PKI/$1.key.new" -subj "/CN=$3" -out "$tmp/signing"
+	printf 'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=%s\n' "$4" >"$tmp/extensions"
+	if [ -n "$5" ]; then printf 'subjectAltName=%s\n' "$5" >>"$tmp/extensions"; fi
+	openssl x509 -req -in "$tmp/signing" -CA "$PKI/$2.crt" -CAkey "$PKI/$2.key" -set_serial "0x$(openssl rand -hex 15)" \
+		-days "$DAYS" -sha256 -extfile "$tmp/extensions" -out "$PKI/$1.crt.new" 2>/dev/null
+	chmod 0644 "$PKI/$1.crt.new"
+	mv "$PKI/$1.key.new" "$PKI/$1.key"
+	mv "$PKI/$1.crt.new" "$PKI/$1.crt"
+	echo "$PKI/$1.crt: made"
+}
+
+certificate aggregated/policy-example-dev/server aggregated/ca 'policy-example-dev.seams-system.svc' serverAuth 'DNS:policy-example-dev.seams-system.svc,DNS:policy-example-dev.seams-system.svc.cluster.local,DNS:localhost,IP:127.0.0.1,IP:10.0.0.12,IP:10.0.0.13'
+certificate aggregated/policy-example-dev/etcd-client aggregated/etcd-ca 'policy-example-dev' clientAuth ''
+certificate aggregated/policy-example-dev/client ca 'seams:aggregated:policy-example-dev' clientAuth ''
+
+cat "$PKI/etcd/ca.crt" "$PKI/aggregated/etcd-ca.crt" >"$tmp/clients"
+install -m 0644 "$tmp/clients" "$PKI/aggregated/etcd-clients.crt"
+install -m 0600 "$dir/server.kubeconfig" "$PKI/aggregated/policy-example-dev/server.kubeconfig"
