@@ -40,6 +40,7 @@ func TestSingle(t *testing.T) {
 	t.Run("shards", func(t *testing.T) { shards(t, c) })
 	t.Run("events store dead", func(t *testing.T) { eventsStoreDead(t, c) })
 	t.Run("upgrade keeps the settings", func(t *testing.T) {
+		spoil(t, c)
 		upgrade(t, c)
 		inForce(t, c, single, want)
 		probesExclude(t, c)
@@ -162,8 +163,32 @@ func event(t *testing.T, c *cluster.Cluster, name string) error {
 involvedObject: {kind: Pod, namespace: default, name: x}, type: Normal}`, name))
 }
 
+// apiserverManifest is kubeadm's.
+const apiserverManifest = "/etc/kubernetes/manifests/kube-apiserver.yaml"
+
+// spoil takes the rendered patches out of the manifest. kubeadm leaves a manifest
+// alone that is what it would write: only so does the upgrade have to apply them.
+func spoil(t *testing.T, c *cluster.Cluster) {
+	before := container(t, c, single, "kube-apiserver")
+	node(t, c, single, "sed", "-i", "s/?exclude=[^ ]*//", apiserverManifest)
+	eventually(t, 2*time.Minute, func(ctx context.Context) error {
+		now, err := c.Exec(ctx, single, "crictl", "ps", "-q", "--name", "^kube-apiserver$")
+		if err != nil {
+			return err
+		}
+		if now = strings.TrimSpace(now); now == "" || now == before {
+			return fmt.Errorf("the apiserver of the spoilt manifest does not run yet")
+		}
+		_, err = c.Kubectl(ctx, "get", "--raw", "/readyz")
+		return err
+	})
+	if manifest := node(t, c, single, "cat", apiserverManifest); strings.Contains(manifest, "exclude=") {
+		t.Fatalf("the manifest still has its patches:\n%s", manifest)
+	}
+}
+
 // upgrade runs kubeadm with the UpgradeConfiguration of the same profile
-// rendered for kubeadm. Of the version that runs, it writes everything anew.
+// rendered for kubeadm, to the version that runs: the same steps, without a download.
 func upgrade(t *testing.T, c *cluster.Cluster) {
 	config := filepath.Join(render(t, "kubeadm", "single.cue", rungs...), "upgrade.yaml")
 	if _, err := os.Stat(config); err != nil {
@@ -181,7 +206,7 @@ func upgrade(t *testing.T, c *cluster.Cluster) {
 
 // probesExclude sees that kubeadm put the rendered patches on its new manifest.
 func probesExclude(t *testing.T, c *cluster.Cluster) {
-	manifest := node(t, c, single, "cat", "/etc/kubernetes/manifests/kube-apiserver.yaml")
+	manifest := node(t, c, single, "cat", apiserverManifest)
 	for _, want := range []string{"/livez?exclude=etcd-override-0", "/readyz?exclude=etcd-override-0"} {
 		if !strings.Contains(manifest, want) {
 			t.Errorf("the manifest after the upgrade has no probe of %s", want)

@@ -125,7 +125,7 @@ func TestCacheIsWhereTheScriptBuilds(t *testing.T) {
 			}
 		}
 		build := exec.Command(filepath.Join("..", "..", "hack", "build-binaries.sh"))
-		build.Env = append(os.Environ(), "K8S="+kubernetes, "ETCD=", "KWOK=")
+		build.Env = append(os.Environ(), "K8S="+kubernetes, "ETCD=", "KWOK=", "COREDNS=")
 		out, err := build.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -163,7 +163,16 @@ func TestTable(t *testing.T) {
 // The side modules are of the versions that the table builds by default.
 func TestSideModulesMatchTheTable(t *testing.T) {
 	b := table(t)
-	for module, owner := range map[string]string{"kubernetes": "k8s.io/kubernetes", "etcd": "go.etcd.io/etcd/server/v3", "kwok": "sigs.k8s.io/kwok"} {
+	owners := map[string]string{
+		"kubernetes": "k8s.io/kubernetes", "etcd": "go.etcd.io/etcd/server/v3", "kwok": "sigs.k8s.io/kwok",
+		"containerd": "github.com/containerd/containerd/v2", "cni": "github.com/containernetworking/plugins",
+		"coredns": "github.com/coredns/coredns", "cri-tools": "sigs.k8s.io/cri-tools", "kind": "sigs.k8s.io/kind",
+	}
+	for module := range b.version {
+		owner := owners[module]
+		if owner == "" {
+			t.Errorf("module %s: of what?", module)
+		}
 		data, err := os.ReadFile(filepath.Join("..", "..", "hack", "binaries", module, "go.mod"))
 		if err != nil {
 			t.Fatal(err)

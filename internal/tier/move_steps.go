@@ -1,6 +1,7 @@
 package tier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -206,13 +208,27 @@ func removeCRD(ctx context.Context, s *Server, name string) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete definition %s of %s: %w", name, s.Host, err)
 	}
-	return wrap(until(ctx, time.Minute, 200*time.Millisecond, func(ctx context.Context) error {
+	return wrap(until(ctx, removeWait, 200*time.Millisecond, func(ctx context.Context) error {
 		err := s.get(ctx, at, &crd)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return errors.Join(err, errors.New("it is still there"))
+		return cmp.Or(err, lingers(&crd))
 	}), "delete definition %s of %s", name, s.Host)
+}
+
+// removeWait is a little more than twice what upstream looks for objects that
+// are left before it begins anew.
+const removeWait = 150 * time.Second
+
+// lingers says why a definition that was deleted is still there.
+func lingers(crd *CRD) error {
+	for _, c := range crd.Status.Conditions {
+		if c.Type == apiextensionsv1.Terminating {
+			return fmt.Errorf("it is still there: %s: %s", c.Reason, c.Message)
+		}
+	}
+	return errors.New("it is still there")
 }
 
 // ownStore makes sure that a place's etcd is the one its server writes to: the
