@@ -194,11 +194,11 @@ func upgrade(t *testing.T, c *cluster.Cluster) {
 	if _, err := os.Stat(config); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "docker", "cp", config, single+":/root/upgrade.yaml").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "docker", "cp", config, single+":/upgrade.yaml").CombinedOutput(); err != nil {
 		t.Fatalf("docker cp: %v\n%s", err, out)
 	}
 	// A container fails the checks of kernel modules and swap, on create too.
-	t.Log(node(t, c, single, "kubeadm", "upgrade", "apply", "--yes", "--config", "/root/upgrade.yaml",
+	t.Log(node(t, c, single, "kubeadm", "upgrade", "apply", "--yes", "--config", "/upgrade.yaml",
 		"--ignore-preflight-errors=all", "--kubeconfig", "/etc/kubernetes/admin.conf"))
 	kubectl(t, c, "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=120s")
 	kubectl(t, c, "-n", "kube-system", "wait", "--for=condition=Ready", "pods", "--all", "--timeout=180s")
