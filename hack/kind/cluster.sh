@@ -30,6 +30,7 @@ up) [[ $# -ge 2 ]] || { sed -n '3,7p' "$0" >&2; exit 2; }
 	profile=$(realpath "$2")
 	shift 2
 	up "$profile" "$@" ;;
-down) "$(where kind)" delete cluster --name "${2:?the name of the cluster}" ;;
+down) cd "$repo"
+	go run ./hack/kind/cluster -kind "$(where kind)" -delete "${2:?the name of the cluster}" ;;
 *) sed -n '3,7p' "$0" >&2; exit 2 ;;
 esac

@@ -23,7 +23,7 @@ clean() {
 	# Tests that ended took their clusters down; one that was killed did not.
 	if [[ -s ${SEAMS_KIND_RECORD:-} ]]; then
 		while read -r name; do
-			"$SEAMS_KIND" delete cluster --name "$name" >/dev/null 2>&1 || echo "e2e.sh: cluster $name stays" >&2
+			"$work/cluster" -kind "$SEAMS_KIND" -delete "$name" || true
 		done <"$SEAMS_KIND_RECORD"
 	fi
 	[[ -z $work ]] || rm -rf "$work"
@@ -52,4 +52,5 @@ SEAMS_KIND_RECORD=$work/clusters
 export SEAMS SEAMS_KIND SEAMS_KIND_IMAGE SEAMS_KIND_LOGS SEAMS_KIND_RECORD SEAMS_KUBECTL SEAMS_KUBERNETES
 cd "$repo"
 go build -o "$SEAMS" ./cmd/seams
+go build -o "$work/cluster" ./hack/kind/cluster
 go test -tags kind -count=1 -timeout 60m -v "$@" ./e2e/kind/

@@ -88,8 +88,7 @@ func record(file, name string) error {
 
 // Delete takes the cluster down, with its kubeconfig.
 func (c *Cluster) Delete(ctx context.Context) error {
-	_, err := run(ctx, nil, c.options.Kind, "delete", "cluster", "--name", c.Name, "--kubeconfig", c.Kubeconfig)
-	return errors.Join(err, os.RemoveAll(c.Kubeconfig))
+	return errors.Join(Delete(ctx, c.options.Kind, c.Name, c.Kubeconfig), os.RemoveAll(c.Kubeconfig))
 }
 
 // Logs writes the logs of nodes and pods below a directory.

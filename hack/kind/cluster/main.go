@@ -1,4 +1,5 @@
-// Cluster brings up, for hack/kind/cluster.sh, what seams rendered for kind.
+// Cluster brings up, for the scripts of hack/kind, what seams rendered for kind,
+// and takes clusters down.
 package main
 
 import (
@@ -18,9 +19,17 @@ func main() {
 	flag.StringVar(&o.Image, "image", "", "node `image`")
 	flag.StringVar(&o.Kind, "kind", "kind", "`path` of kind")
 	flag.StringVar(&o.Kubectl, "kubectl", "kubectl", "`path` of kubectl")
+	deleted := flag.String("delete", "", "`name` of a cluster to take down, and nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if *deleted != "" {
+		if err := cluster.Delete(ctx, o.Kind, *deleted, ""); err != nil {
+			fmt.Fprintf(os.Stderr, "cluster %s stays: %v\n", *deleted, err)
+			os.Exit(1)
+		}
+		return
+	}
 	c, err := cluster.Create(ctx, o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
