@@ -494,7 +494,7 @@ func TestTierRollbackResumes(t *testing.T) {
 	t.Run("into the tier", func(t *testing.T) {
 		l.move(t, 0, "is in tier", "--to", "tier", "--yes")
 		l.move(t, 0, "keys deleted", "--clean-up", "--keep-definition")
-		for _, step := range []tier.Step{tier.Define, tier.Switch, tier.Verify} {
+		for _, step := range []tier.Step{tier.Define, tier.Switch, tier.Close} {
 			before := l.snapshot(t)
 			l.killAt(t, tier.Main, step)
 			l.move(t, 0, "is in tier, as it was", "--rollback")

@@ -222,7 +222,7 @@ func (m *Mover) CleanUp(ctx context.Context, keepDefinition bool) error {
 				return err
 			}
 			for _, crd := range sortedCRDs(crds) {
-				if err := removeCRD(ctx, m.servers(from)[0], crd.Name); err != nil {
+				if err := m.removeEmpty(ctx, from, crd); err != nil {
 					return err
 				}
 				m.log("%s is no longer defined in %s", crd.Name, from)
