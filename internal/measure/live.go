@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubeseams/seams/internal/apiclient"
 	"github.com/kubeseams/seams/internal/scrape"
 )
 
@@ -33,7 +34,7 @@ type Options struct {
 // cluster is one call of Live.
 type cluster struct {
 	o    Options
-	api  *rest.RESTClient
+	api  *apiclient.Client
 	seen *Observation
 	// versions are the preferred versions of groups.
 	versions map[string]string
@@ -49,7 +50,7 @@ func Live(ctx context.Context, o Options) (*Observation, error) {
 	if o.Wait == nil {
 		o.Wait = wait
 	}
-	api, err := connect(o.Config)
+	api, err := apiclient.New(o.Config, "seams-measure", nil)
 	if err != nil {
 		return nil, err
 	}

@@ -2,80 +2,46 @@ package tier
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubeseams/seams/internal/apiclient"
 )
 
 // fieldManager is whose fields of server-side apply ours are.
 const fieldManager = "seams"
 
-// Server is one API server, spoken to in JSON. client-go's clientset would keep
-// the code of every group in the program, and an aggregated server has no
-// discovery of the paths that its definitions are managed by.
-type Server struct {
-	*rest.RESTClient
-	// Host is its URL.
-	Host string
-}
+// Server is one API server. An aggregated one has no discovery of the paths
+// that its definitions are managed by.
+type Server struct{ *apiclient.Client }
+
+// keepAlive is short, so that a server that went away is noticed soon.
+const keepAlive = 15 * time.Second
 
 // NewServer makes a client of one server; it does not call it yet.
 func NewServer(config *rest.Config) (*Server, error) {
-	c := rest.CopyConfig(config)
-	c.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
-	c.QPS, c.RateLimiter = -1, nil
-	c.UserAgent = "seams-tier"
-	// A dialer of its own keeps the connection from being shared with servers of
-	// an equal configuration; a server that went away is noticed soon.
-	c.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
-	client, err := rest.UnversionedRESTClientFor(c)
+	c, err := apiclient.New(config, "seams-tier", apiclient.Dialer(keepAlive))
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, err
 	}
-	return &Server{client, config.Host}, nil
+	return &Server{c}, nil
 }
 
 // callTimeout bounds one call but a watch.
 const callTimeout = 70 * time.Second
 
-type params map[string]string
+type params = apiclient.Params
 
-// do makes a call and decodes what is answered into out, unless that is nil.
+// do is one call.
 func (s *Server) do(ctx context.Context, verb, at string, p params, contentType string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	r := s.Verb(verb).AbsPath(at).SetHeader("Accept", "application/json")
-	for k, v := range p {
-		r = r.Param(k, v)
-	}
-	if in != nil {
-		body, err := json.Marshal(in)
-		if err != nil {
-			return err
-		}
-		r = r.SetHeader("Content-Type", contentType).Body(body)
-	}
-	raw, err := answered(r.Do(ctx))
-	if err != nil || out == nil {
-		return err
-	}
-	return json.Unmarshal(raw, out)
-}
-
-// answered is the body of an answer, or what the server says against it: Raw
-// by itself does not read that.
-func answered(r rest.Result) ([]byte, error) {
-	if err := r.Error(); err != nil {
-		return nil, err
-	}
-	return r.Raw()
+	return s.Do(ctx, verb, at, p, contentType, in, out)
 }
 
 func (s *Server) get(ctx context.Context, at string, out any) error {
@@ -103,34 +69,25 @@ func (s *Server) apply(ctx context.Context, at string, dryRun bool, in, out any)
 	return s.do(ctx, http.MethodPatch, at, p, string(types.ApplyPatchType), in, out)
 }
 
-// remove deletes an object with its dependents, if the preconditions hold.
+// remove deletes an object with its dependents, if it is the one that was looked at.
 func (s *Server) remove(ctx context.Context, at string, m metav1.ObjectMeta) error {
-	background := metav1.DeletePropagationBackground
-	return s.do(ctx, http.MethodDelete, at, nil, "application/json", metav1.DeleteOptions{
-		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
-		Preconditions:     &metav1.Preconditions{UID: &m.UID},
-		PropagationPolicy: &background,
-	}, nil)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return s.Remove(ctx, at, m)
 }
 
-// list calls on for every object of a collection, 500 at a time.
+// list calls on for every object of a collection.
 func list[T any](ctx context.Context, s *Server, at string, on func(T)) error {
-	from := ""
-	for {
-		var page struct {
-			Metadata metav1.ListMeta `json:"metadata"`
-			Items    []T             `json:"items"`
-		}
-		if err := s.do(ctx, http.MethodGet, at, params{"limit": "500", "continue": from}, "", nil, &page); err != nil {
-			return fmt.Errorf("list %s of %s: %w", at, s.Host, err)
-		}
-		for _, item := range page.Items {
+	get := func(ctx context.Context, p params, out any) error {
+		return s.do(ctx, http.MethodGet, at, p, "", nil, out)
+	}
+	err := apiclient.Pages(ctx, get, nil, func(items []T) bool {
+		for _, item := range items {
 			on(item)
 		}
-		if from = page.Metadata.Continue; from == "" {
-			return nil
-		}
-	}
+		return true
+	})
+	return wrap(err, "list %s of %s", at, s.Host)
 }
 
 // until calls done every interval until it reports no error, and gives its last

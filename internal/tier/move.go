@@ -247,10 +247,8 @@ func (m *Mover) gap(ctx context.Context, from Place) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	select {
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-time.After(time.Second):
+	if err := sleep(ctx, time.Second); err != nil {
+		return 0, err
 	}
 	b, err := m.side(from).head(ctx)
 	if err != nil {

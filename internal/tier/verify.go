@@ -7,6 +7,8 @@ import (
 	"path"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubeseams/seams/internal/apiclient"
 )
 
 // verify compares both etcds to the byte, and what every kube-apiserver serves
@@ -74,25 +76,18 @@ func (m *Mover) serves(ctx context.Context, servers []*Server) error {
 // uids are those of all objects of a collection.
 func uids(ctx context.Context, s *Server, at string) (uidSum, error) {
 	var sum uidSum
-	from := ""
-	for {
-		r := s.Get().AbsPath(at).SetHeader("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1").Param("limit", "500")
-		if from != "" {
-			r = r.Param("continue", from)
-		}
-		raw, err := answered(r.Do(ctx))
+	get := func(ctx context.Context, p params, out any) error {
+		raw, err := s.Read(ctx, at, p, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
 		if err != nil {
-			return sum, fmt.Errorf("list %s of %s: %w", at, s.Host, err)
+			return fmt.Errorf("list %s of %s: %w", at, s.Host, err)
 		}
-		var page metav1.PartialObjectMetadataList
-		if err := json.Unmarshal(raw, &page); err != nil {
-			return sum, err
-		}
-		for _, o := range page.Items {
+		return json.Unmarshal(raw, out)
+	}
+	err := apiclient.Pages(ctx, get, nil, func(items []metav1.PartialObjectMetadata) bool {
+		for _, o := range items {
 			sum.add(string(o.UID))
 		}
-		if from = page.Continue; from == "" {
-			return sum, nil
-		}
-	}
+		return true
+	})
+	return sum, err
 }
