@@ -47,17 +47,14 @@ func versionsOf(r *prove.Record) []string {
 	return all
 }
 
-// notSeen begins the problem of a limit on what an existing cluster does not show.
-const notSeen = "not seen"
-
 func limitsTable(s Streams, r *prove.Record) {
 	t := newTable("", "LIMIT", ">STOCK", ">RUNG", ">COMPARED", "")
 	for _, l := range r.Limits {
 		mark, note := cell{"met", green}, l.Problem
 		switch {
-		case strings.HasPrefix(l.Problem, notSeen):
+		case strings.HasPrefix(l.Problem, prove.NotSeen):
 			mark = cell{"not seen", yellow}
-			note = strings.TrimPrefix(note, notSeen+": ")
+			note = strings.TrimPrefix(note, prove.NotSeen+": ")
 		case !l.Pass:
 			mark = cell{"not met", red}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubeseams/seams/internal/plan"
 	"github.com/kubeseams/seams/internal/recipe"
+	"github.com/kubeseams/seams/internal/yamltext"
 )
 
 // The seams, as rungs name them.
@@ -122,7 +123,7 @@ func (a *asker) quota(store string) []Reason {
 	var reasons []Reason
 	for _, r := range a.ask([]string{storage}, "", want{"main", "quotaGiB"}) {
 		i := slices.IndexFunc(a.rungs, func(rung recipe.Rung) bool { return rung.ID == r.Rung })
-		if gib, ok := number(moved(a.rungs[i].Moves, want{"main", "quotaGiB"})); ok && int64(gib*(1<<30)) == main.QuotaBytes {
+		if gib, ok := yamltext.Number(moved(a.rungs[i].Moves, want{"main", "quotaGiB"})); ok && int64(gib*(1<<30)) == main.QuotaBytes {
 			reasons = append(reasons, r)
 		}
 	}
@@ -130,19 +131,6 @@ func (a *asker) quota(store string) []Reason {
 		reasons = append(reasons, Reason{Profile: "controlPlane.etcdQuotaGiB"})
 	}
 	return reasons
-}
-
-// number reads a number of a rung's moves.
-func number(v any) (float64, bool) {
-	switch n := v.(type) {
-	case int:
-		return float64(n), true
-	case int64:
-		return float64(n), true
-	case float64:
-		return n, true
-	}
-	return 0, false
 }
 
 // store is who asks for a store besides main.

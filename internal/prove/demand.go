@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubeseams/seams/internal/prove/load"
 	"github.com/kubeseams/seams/internal/recipe"
+	"github.com/kubeseams/seams/internal/yamltext"
 )
 
 // The kinds of load that a proof can name.
@@ -79,7 +80,7 @@ func demandOf(p *recipe.Proof) (Demand, error) {
 				strings.Join(slices.Concat(params.must, params.may), ", ")))
 			continue
 		}
-		if n, isNumber := number(p.Load[name]); isNumber && !(n > 0) {
+		if n, isNumber := yamltext.Number(p.Load[name]); isNumber && !(n > 0) {
 			errs = append(errs, fmt.Errorf("load.%s: want more than 0", name))
 		}
 	}
@@ -98,18 +99,6 @@ func demandOf(p *recipe.Proof) (Demand, error) {
 	}
 	d.Groups, d.Apiservers = max(d.Groups, 1), max(d.Apiservers, 1)
 	return d, errors.Join(errs...)
-}
-
-func number(v any) (float64, bool) {
-	switch n := v.(type) {
-	case int:
-		return float64(n), true
-	case int64:
-		return float64(n), true
-	case float64:
-		return n, true
-	}
-	return 0, false
 }
 
 // scaled multiplies how much there is of everything, and not how large one is,

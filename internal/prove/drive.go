@@ -28,7 +28,7 @@ const (
 )
 
 // duration is how long the steady load is measured.
-func (d Demand) duration() time.Duration {
+func (d Demand) Duration() time.Duration {
 	if d.Seconds == 0 {
 		return objectSeconds * time.Second
 	}
@@ -38,7 +38,7 @@ func (d Demand) duration() time.Duration {
 // loads are the loads of a demand. Nodes talk to the apiservers of their tier,
 // and everybody else to main's. With probe, a trickle of core calls feels what
 // the rest does; it writes, so an idle cluster is measured without it.
-func (d Demand) loads(main, nodes []*rest.Config, probe bool, progress func(load.Progress)) ([]weighed, error) {
+func (d Demand) loads(main, nodes []*rest.Config, probe bool, progress func(load.Progress)) ([]Step, error) {
 	driver, err := load.NewDriver(load.Options{Servers: main, Seed: seed, Progress: progress})
 	if err != nil {
 		return nil, err
@@ -49,46 +49,47 @@ func (d Demand) loads(main, nodes []*rest.Config, probe bool, progress func(load
 			return nil, err
 		}
 	}
-	loads, err := d.demanded(driver, through, place{})
+	loads, err := d.demanded(driver, through, Place{})
 	if err == nil && probe {
-		loads = append(loads, weighed{Load: &load.Probe{Driver: driver}})
+		loads = append(loads, Step{Load: &load.Probe{Driver: driver}})
 	}
 	return loads, err
 }
 
-// place is where the objects of a load go; the zero one leaves it to the loads.
-type place struct {
-	namespace string
-	// prefix and labels are of nodes.
-	prefix string
-	labels map[string]string
+// Place is where the objects of a load go; the zero one leaves it to the loads.
+type Place struct {
+	Namespace string
+	// NodePrefix and NodeLabels are of hollow nodes.
+	NodePrefix string
+	NodeLabels map[string]string
 }
 
-// weighed is a load whose objects are weighed once they are there: the heap
-// that each of count objects of a kind adds to an apiserver.
-type weighed struct {
+// Step is a load. The objects of Kind that it prepares, Count of them, are
+// weighed once they are there: the heap that each adds to an apiserver. None
+// are when Count is 0.
+type Step struct {
 	load.Load
-	kind  string
-	count int
+	Kind  string
+	Count int
 }
 
-func (d Demand) demanded(driver, through *load.Driver, at place) ([]weighed, error) {
+func (d Demand) demanded(driver, through *load.Driver, at Place) ([]Step, error) {
 	switch d.Kind {
 	case KindNodes:
-		hollow := &load.Nodes{Driver: through, Count: d.Nodes, RenewedBy: d.NodesBy, Prefix: at.prefix, Labels: at.labels}
-		loads := []weighed{{hollow, "node", d.Nodes}}
+		hollow := &load.Nodes{Driver: through, Count: d.Nodes, RenewedBy: d.NodesBy, Prefix: at.NodePrefix, Labels: at.NodeLabels}
+		loads := []Step{{hollow, "node", d.Nodes}}
 		if d.PodsPerSecond > 0 {
-			loads = append(loads, weighed{Load: &load.Pods{Driver: driver, PerSecond: d.PodsPerSecond, StatusWrites: podStatusWrites, Nodes: hollow.Names(), Namespace: at.namespace}})
+			loads = append(loads, Step{Load: &load.Pods{Driver: driver, PerSecond: d.PodsPerSecond, StatusWrites: podStatusWrites, Nodes: hollow.Names(), Namespace: at.Namespace}})
 		}
 		return loads, nil
 	case KindCustomWrites:
-		storm := &load.Churn{Driver: driver, Groups: d.groups(), Bytes: d.ObjectBytes, Cycles: sessionCycles, StatusWrites: sessionStatusWrites, Namespace: at.namespace}
+		storm := &load.Churn{Driver: driver, Groups: d.groups(), Bytes: d.ObjectBytes, Cycles: sessionCycles, StatusWrites: sessionStatusWrites, Namespace: at.Namespace}
 		storm.AtWrites(d.WritesPerSecond)
-		return []weighed{{Load: storm}}, nil
+		return []Step{{Load: storm}}, nil
 	case KindEvents:
-		return []weighed{{Load: &load.Events{Driver: driver, PerSecond: d.EventsPerSecond, Namespace: at.namespace}}}, nil
+		return []Step{{Load: &load.Events{Driver: driver, PerSecond: d.EventsPerSecond, Namespace: at.Namespace}}}, nil
 	case KindLeaderElections:
-		return []weighed{{Load: &load.Elections{Driver: driver, Count: d.Elections, Namespace: at.namespace}}}, nil
+		return []Step{{Load: &load.Elections{Driver: driver, Count: d.Elections, Namespace: at.Namespace}}}, nil
 	case KindObjects:
 		return d.resident(driver, at), nil
 	case KindShards:
@@ -99,27 +100,27 @@ func (d Demand) demanded(driver, through *load.Driver, at place) ([]weighed, err
 
 // resident is objects that lie still: custom ones, which are listed, and RBAC
 // ones, which nobody but the authorizer reads.
-func (d Demand) resident(driver *load.Driver, at place) []weighed {
+func (d Demand) resident(driver *load.Driver, at Place) []Step {
 	each := d.Objects / d.Groups
-	loads := []weighed{{&load.Objects{
-		Driver: driver, Namespace: at.namespace, Groups: d.groups(), ListEvery: listEvery, Custom: load.Set{Count: each, Bytes: d.ObjectBytes},
+	loads := []Step{{&load.Objects{
+		Driver: driver, Namespace: at.Namespace, Groups: d.groups(), ListEvery: listEvery, Custom: load.Set{Count: each, Bytes: d.ObjectBytes},
 	}, "custom", each * d.Groups}}
 	if d.RBACObjects > 0 {
-		loads = append(loads, weighed{&load.Objects{
-			Driver: driver, Namespace: at.namespace, Roles: load.Set{Count: d.RBACObjects, Bytes: roleBytes},
+		loads = append(loads, Step{&load.Objects{
+			Driver: driver, Namespace: at.Namespace, Roles: load.Set{Count: d.RBACObjects, Bytes: roleBytes},
 		}, "rbac", d.RBACObjects})
 	}
 	return loads
 }
 
 // sharded is objects that change, and watches that each take one part of them.
-func (d Demand) sharded(driver *load.Driver, at place) []weighed {
+func (d Demand) sharded(driver *load.Driver, at Place) []Step {
 	group := d.groups()[:1]
 	objects := &load.Objects{
-		Driver: driver, Namespace: at.namespace, Groups: group, UpdatesPerSecond: d.WritesPerSecond,
+		Driver: driver, Namespace: at.Namespace, Groups: group, UpdatesPerSecond: d.WritesPerSecond,
 		Custom: load.Set{Count: d.Objects, Bytes: max(d.ObjectBytes, shardBytes)},
 	}
-	return []weighed{{Load: objects}, {Load: &load.Watchers{
+	return []Step{{Load: objects}, {Load: &load.Watchers{
 		Driver: driver, Path: load.Dormants(group[0]).Path(), Count: 1, Shards: d.Shards,
 	}}}
 }

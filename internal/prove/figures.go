@@ -111,7 +111,7 @@ func (o *Observer) look(ctx context.Context, keep func(*watched, *scrape.Snapsho
 }
 
 // weigh notes what each object of a load that was just prepared made live.
-func (o *Observer) weigh(ctx context.Context, l weighed) error {
+func (o *Observer) weigh(ctx context.Context, l Step) error {
 	before := map[*watched]float64{}
 	for _, w := range o.watched {
 		before[w], _ = heapOf(w.weighed)
@@ -128,7 +128,7 @@ func (o *Observer) weigh(ctx context.Context, l weighed) error {
 			before[w], _ = heapOf(w.base)
 		}
 		w.weights = append(w.weights, scrape.Figure{
-			Name: l.kind + "-heap-bytes-per-object", Value: (heap - before[w]) / float64(l.count), Unit: scrape.Bytes,
+			Name: l.Kind + "-heap-bytes-per-object", Value: (heap - before[w]) / float64(l.Count), Unit: scrape.Bytes,
 		})
 	}
 	return nil
@@ -142,7 +142,7 @@ func addsUp(w *watched, f scrape.Figure) bool {
 
 // figures are those of all stores and tiers, and remarks about processes that
 // are not the ones that the run began with.
-func (o *Observer) figures() (all []scrape.Figure, remarks []string, err error) {
+func (o *Observer) Figures() (all []scrape.Figure, remarks []string, err error) {
 	byName := map[string]scrape.Figure{}
 	for _, w := range o.watched {
 		d, err := scrape.Between(w.before, w.after)
@@ -238,9 +238,9 @@ func (o *Observer) copies() (float64, bool) {
 	return total / most, most > 0
 }
 
-// tidy sorts figures, keeps the first of each name, since loads share what they
+// Tidy sorts figures, keeps the first of each name, since loads share what they
 // say about their driver, and writes six significant digits: more is noise.
-func tidy(figures []scrape.Figure) []scrape.Figure {
+func Tidy(figures []scrape.Figure) []scrape.Figure {
 	scrape.SortFigures(figures)
 	figures = slices.CompactFunc(figures, func(a, b scrape.Figure) bool { return a.Name == b.Name })
 	for i, f := range figures {

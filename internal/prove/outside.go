@@ -33,12 +33,6 @@ func Asked(rung recipe.Rung, scale float64, seconds int) (Demand, error) {
 	return d, nil
 }
 
-// Probed reports whether a rung's limits ask what core calls feel.
-func Probed(rung recipe.Rung) bool { return probed(rung) }
-
-// Duration is how long the steady load is measured.
-func (d Demand) Duration() time.Duration { return d.duration() }
-
 // Settle is how long a control plane is left alone after the load is prepared.
 func (d Demand) Settle() time.Duration {
 	if d.Kind == KindNodes {
@@ -100,34 +94,18 @@ func (d Demand) Lag(i int) time.Duration {
 	return 0
 }
 
-// Place is where a part's objects go.
-type Place struct {
-	Namespace string
-	// NodePrefix and NodeLabels are of hollow nodes.
-	NodePrefix string
-	NodeLabels map[string]string
-}
-
-// Step is a load of a part. The objects of Kind that it prepares, Count of
-// them, are weighed once they are there; none when Count is 0.
-type Step struct {
-	load.Load
-	Kind  string
-	Count int
-}
-
 // Steps are the loads of one part, in the order of preparing. The first part
 // has what cannot be cut as well: the watches on everything, and with probe a
 // trickle of core calls.
 func (d Demand) Steps(driver *load.Driver, at Place, first, probe bool) ([]Step, error) {
-	loads, err := d.demanded(driver, driver, place{at.Namespace, at.NodePrefix, at.NodeLabels})
+	loads, err := d.demanded(driver, driver, at)
 	if err != nil {
 		return nil, err
 	}
 	var steps []Step
 	for _, l := range loads {
 		if _, whole := l.Load.(*load.Watchers); !whole || first {
-			steps = append(steps, Step{l.Load, l.kind, l.count})
+			steps = append(steps, l)
 		}
 	}
 	if probe && first {
@@ -150,7 +128,7 @@ func (o *Observer) Weigh(ctx context.Context, kind string, count int) error {
 			return nil // no live heap is seen; Base said why
 		}
 	}
-	return o.weigh(ctx, weighed{kind: kind, count: count})
+	return o.weigh(ctx, Step{Kind: kind, Count: count})
 }
 
 // Before looks at everything when the load begins, After when it ends.
@@ -168,9 +146,6 @@ func (o *Observer) Settled(ctx context.Context) error {
 	_, err := o.gather(ctx, func(w *watched, s *scrape.Snapshot) { w.settled = s })
 	return err
 }
-
-// Figures are those of everything that is observed, and what to read them with.
-func (o *Observer) Figures() ([]scrape.Figure, []string, error) { return o.figures() }
 
 // heavy says that a process' live heap is a figure.
 func (w *watched) heavy() bool { return !w.store() && !strings.HasPrefix(w.Prefix, componentPrefix) }
@@ -195,12 +170,12 @@ func (o *Observer) gather(ctx context.Context, keep func(*watched, *scrape.Snaps
 	return remarks, ctx.Err()
 }
 
-// Tidy sorts figures and keeps the first of each name.
-func Tidy(figures []scrape.Figure) []scrape.Figure { return tidy(figures) }
+// NotSeen begins the problem of a limit on what a cluster does not show.
+const NotSeen = "not seen"
 
 // JudgeSeen compares what was seen of a cluster with limits. A limit on what
-// was not seen is not met and not failed either: its problem begins with "not
-// seen", and why says the rest. So is one against the stock layout, which no
+// was not seen is not met and not failed either: its problem begins with
+// NotSeen, and why says the rest. So is one against the stock layout, which no
 // existing cluster has beside it. undecided says that no limit failed and one
 // was not seen.
 func JudgeSeen(limits []recipe.ProofLimit, seen []scrape.Figure, why func(metric string) string) (lines []Line, undecided bool) {
@@ -209,9 +184,9 @@ func JudgeSeen(limits []recipe.ProofLimit, seen []scrape.Figure, why func(metric
 	for i, l := range lines {
 		switch {
 		case l.Measured == nil:
-			lines[i].Problem = "not seen: " + why(l.Metric)
+			lines[i].Problem = NotSeen + ": " + why(l.Metric)
 		case l.Against == "stock":
-			lines[i].Problem = "not seen: there is no stock layout beside an existing cluster"
+			lines[i].Problem = NotSeen + ": there is no stock layout beside an existing cluster"
 		case !l.Pass:
 			failed = true
 			continue

@@ -62,7 +62,7 @@ func Predict(ctx context.Context, ladder *recipe.Ladder, r *Record) (map[string]
 	if !ok || rung.Proof == nil {
 		return nil, fmt.Errorf("the record is of %s, which is not on the ladder", r.Rung)
 	}
-	p, err := profileOf(ctx, r.Load, probed(rung), r.Versions["kube-apiserver"])
+	p, err := profileOf(ctx, r.Load, Probed(rung), r.Versions["kube-apiserver"])
 	if err != nil {
 		return nil, err
 	}

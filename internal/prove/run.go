@@ -69,23 +69,14 @@ const seed = 1
 // be rendered, programs fail to start, or a load cannot be driven. A limit that
 // is not met is no error; it is in the record.
 func Run(ctx context.Context, o Options) (*Record, error) {
-	if o.Rung.Proof == nil {
-		return nil, fmt.Errorf("%s has no proof: nobody has built it", o.Rung.ID)
-	}
-	demand, err := demandOf(o.Rung.Proof)
+	demand, err := Asked(o.Rung, o.Scale, o.Seconds)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Rung.ID, err)
-	}
-	if o.Scale > 0 {
-		demand = demand.scaled(o.Scale)
-	}
-	if o.Seconds > 0 && demand.Seconds > 0 {
-		demand.Seconds = o.Seconds
+		return nil, err
 	}
 	if demand.Kind == KindNodes && o.NodesBy == load.Kwok {
 		demand.NodesBy = o.NodesBy
 	}
-	p, err := profileOf(ctx, demand, probed(o.Rung), o.Kubernetes)
+	p, err := profileOf(ctx, demand, Probed(o.Rung), o.Kubernetes)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +133,7 @@ func Digest(ctx context.Context, ladder *recipe.Ladder, rung recipe.Rung, kubern
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", rung.ID, err)
 	}
-	p, err := profileOf(ctx, demand, probed(rung), kubernetes)
+	p, err := profileOf(ctx, demand, Probed(rung), kubernetes)
 	if err != nil {
 		return "", err
 	}
@@ -244,29 +235,36 @@ func (r *runner) level(ctx context.Context, name string, layout *Layout) (_ *lev
 		return nil, err
 	}
 	out := &levelRun{Level: Level{Name: name, Rungs: layout.Rungs, Recipe: layout.Digest, Changes: changesOf(control)}}
-	figures, remarks, err := seen.figures()
+	figures, remarks, err := seen.Figures()
 	if err != nil {
 		return nil, err
 	}
-	for _, result := range results {
-		figures = append(figures, result.Figures...)
-		for _, limit := range result.DriverLimits {
-			remarks = append(remarks, "the driver of "+result.Load+" was a limit: "+limit)
-		}
-		for _, reason := range slices.Sorted(maps.Keys(result.Failures)) {
-			remarks = append(remarks, fmt.Sprintf("%d calls of %s failed: %s", result.Failures[reason], result.Load, reason))
-		}
-	}
-	out.Figures = tidy(figures)
+	told, more := Told(results)
+	figures, remarks = append(figures, told...), append(remarks, more...)
+	out.Figures = Tidy(figures)
 	for _, remark := range remarks {
 		out.remarks = append(out.remarks, name+": "+remark)
 	}
 	return out, nil
 }
 
+// Told is what the loads say: their figures, and where a driver or a call failed.
+func Told(results []*load.Result) (figures []scrape.Figure, remarks []string) {
+	for _, r := range results {
+		figures = append(figures, r.Figures...)
+		for _, limit := range r.DriverLimits {
+			remarks = append(remarks, "the driver of "+r.Load+" was a limit: "+limit)
+		}
+		for _, reason := range slices.Sorted(maps.Keys(r.Failures)) {
+			remarks = append(remarks, fmt.Sprintf("%d calls of %s failed: %s", r.Failures[reason], r.Load, reason))
+		}
+	}
+	return figures, remarks
+}
+
 // loads are the demand's against a control plane.
-func (r *runner) loads(control *rig.Rig) ([]weighed, error) {
-	return r.demand.loads(tiers(control)["main"], r.through(control), probed(r.Rung), r.Progress)
+func (r *runner) loads(control *rig.Rig) ([]Step, error) {
+	return r.demand.loads(tiers(control)["main"], r.through(control), Probed(r.Rung), r.Progress)
 }
 
 // through are the apiservers that nodes talk to.
@@ -289,14 +287,14 @@ func tiers(control *rig.Rig) map[string][]*rest.Config {
 	return byTier
 }
 
-// probed reports whether a rung's proof asks what core calls feel.
-func probed(r recipe.Rung) bool {
+// Probed reports whether a rung's proof asks what core calls feel.
+func Probed(r recipe.Rung) bool {
 	return slices.ContainsFunc(r.Proof.Limits, func(l recipe.ProofLimit) bool { return strings.HasPrefix(l.Metric, "core-") })
 }
 
 // drive prepares the loads, runs them and looks at every process before and
 // after.
-func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []weighed) (*Observer, []*load.Result, error) {
+func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []Step) (*Observer, []*load.Result, error) {
 	seen, err := newObserver(control)
 	if err != nil {
 		return nil, nil, err
@@ -310,7 +308,7 @@ func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []weighed) (
 		if err := l.Prepare(ctx); err != nil {
 			return nil, nil, fmt.Errorf("prepare %s: %w", l.Name(), err)
 		}
-		if l.count > 0 {
+		if l.Count > 0 {
 			if err := seen.weigh(ctx, l); err != nil {
 				return nil, nil, err
 			}
@@ -320,15 +318,15 @@ func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []weighed) (
 	if err := pause(ctx, r.demand.Settle()); err != nil {
 		return nil, nil, err
 	}
-	if err := seen.look(ctx, func(w *watched, s *scrape.Snapshot) { w.before = s }); err != nil {
+	if err := seen.Before(ctx); err != nil {
 		return nil, nil, err
 	}
-	r.say("driving it for %s", r.demand.duration())
-	results, err := load.Together(ctx, r.demand.duration(), all...)
+	r.say("driving it for %s", r.demand.Duration())
+	results, err := load.Together(ctx, r.demand.Duration(), all...)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := seen.look(ctx, func(w *watched, s *scrape.Snapshot) { w.after = s }); err != nil {
+	if err := seen.After(ctx); err != nil {
 		return nil, nil, err
 	}
 	err = seen.collect(ctx, func(w *watched, s *scrape.Snapshot) { w.settled = s })

@@ -98,23 +98,26 @@ func satisfied(have, want any) bool {
 
 // same compares scalars; a decoder of JSON makes every number a float64.
 func same(have, want any) bool {
-	number := func(v any) (float64, bool) {
-		switch n := v.(type) {
-		case int:
-			return float64(n), true
-		case int64:
-			return float64(n), true
-		case float64:
-			return n, true
-		}
-		return 0, false
-	}
-	h, hok := number(have)
-	w, wok := number(want)
+	h, hok := Number(have)
+	w, wok := Number(want)
 	if hok || wok {
 		return hok && wok && h == w
 	}
 	return reflect.DeepEqual(have, want)
+}
+
+// Number is a decoded scalar as a number, and false for anything else: what is
+// an int to one decoder is an int64 or a float64 to others.
+func Number(v any) (float64, bool) {
+	switch n := v.(type) {
+	case int:
+		return float64(n), true
+	case int64:
+		return float64(n), true
+	case float64:
+		return n, true
+	}
+	return 0, false
 }
 
 // indexOf finds the mapping of a list that has the value under the key; -1 when none has.

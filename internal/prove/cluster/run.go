@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"time"
@@ -210,15 +209,8 @@ func (p *Plan) record(ctx context.Context, observer *prove.Observer, results []*
 		return nil, err
 	}
 	remarks = append(remarks, restarts...)
-	for _, r := range results {
-		figures = append(figures, r.Figures...)
-		for _, limit := range r.DriverLimits {
-			remarks = append(remarks, "the driver of "+r.Load+" was a limit: "+limit)
-		}
-		for _, reason := range slices.Sorted(maps.Keys(r.Failures)) {
-			remarks = append(remarks, fmt.Sprintf("%d calls of %s failed: %s", r.Failures[reason], r.Load, reason))
-		}
-	}
+	told, more := prove.Told(results)
+	figures, remarks = append(figures, told...), append(remarks, more...)
 	figures = prove.Tidy(figures)
 	lines, undecided := prove.JudgeSeen(o.Rung.Proof.Limits, seenOnly(figures), p.view.why)
 	scale := o.Scale
