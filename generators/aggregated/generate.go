@@ -83,9 +83,9 @@ func Files(p *plan.Plan) ([]file.File, error) {
 
 func addPods(w *generators.Writer, p *plan.Plan, t plan.AggregatedTier, s plan.Store, stage controlplane.Stage) {
 	for _, host := range s.Members {
-		addMember(w, p, s, host, "manifests", stage)
+		controlplane.AddEtcd(w, p, s, host, "manifests", stage)
 		if controlplane.NeedsSteady(s) {
-			addMember(w, p, s, host, "manifests-steady", controlplane.Steady)
+			controlplane.AddEtcd(w, p, s, host, "manifests-steady", controlplane.Steady)
 		}
 	}
 	for _, host := range t.Hosts {
@@ -102,14 +102,4 @@ func addPods(w *generators.Writer, p *plan.Plan, t plan.AggregatedTier, s plan.S
 		}
 		w.Objects(name, pod)
 	}
-}
-
-func addMember(w *generators.Writer, p *plan.Plan, s plan.Store, host, dir string, stage controlplane.Stage) {
-	name := path.Join(dir, host, controlplane.EtcdName(s)+".yaml")
-	pod, err := controlplane.Etcd(p, s, host, stage)
-	if err != nil {
-		w.Fail(name, err)
-		return
-	}
-	w.Objects(name, pod)
 }

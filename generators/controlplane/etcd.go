@@ -2,11 +2,13 @@ package controlplane
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubeseams/seams/generators"
 	"github.com/kubeseams/seams/internal/plan"
 )
 
@@ -192,3 +194,14 @@ func ExtraStores(p *plan.Plan) []plan.Store {
 // memory comes back empty, and its first manifest would have it begin a second
 // cluster or look for the members as they were then.
 func NeedsSteady(s plan.Store) bool { return Ephemeral(s) && len(s.Members) > 1 }
+
+// AddEtcd adds the manifest of one member to the files, as DIR/HOST/NAME.yaml.
+func AddEtcd(w *generators.Writer, p *plan.Plan, s plan.Store, host, dir string, stage Stage) {
+	name := path.Join(dir, host, EtcdName(s)+".yaml")
+	pod, err := Etcd(p, s, host, stage)
+	if err != nil {
+		w.Fail(name, err)
+		return
+	}
+	w.Objects(name, pod)
+}

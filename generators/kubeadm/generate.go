@@ -68,9 +68,9 @@ func AddManifests(w *generators.Writer, p *plan.Plan) {
 	aggregated.Add(w, p, controlplane.Join)
 	for _, s := range controlplane.ExtraStores(p) {
 		for _, host := range s.Members {
-			addEtcd(w, p, s, host, "manifests", controlplane.Join)
+			controlplane.AddEtcd(w, p, s, host, "manifests", controlplane.Join)
 			if controlplane.NeedsSteady(s) {
-				addEtcd(w, p, s, host, "manifests-steady", controlplane.Steady)
+				controlplane.AddEtcd(w, p, s, host, "manifests-steady", controlplane.Steady)
 			}
 		}
 	}
@@ -87,14 +87,4 @@ func AddManifests(w *generators.Writer, p *plan.Plan) {
 			w.Objects(path.Join("manifests", h.Name, pod.Name+".yaml"), pod)
 		}
 	}
-}
-
-func addEtcd(w *generators.Writer, p *plan.Plan, s plan.Store, host, dir string, stage controlplane.Stage) {
-	name := path.Join(dir, host, controlplane.EtcdName(s)+".yaml")
-	pod, err := controlplane.Etcd(p, s, host, stage)
-	if err != nil {
-		w.Fail(name, err)
-		return
-	}
-	w.Objects(name, pod)
 }

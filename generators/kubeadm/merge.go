@@ -1,7 +1,6 @@
 package kubeadm
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -141,7 +140,7 @@ func (p *Present) Merge(pl *plan.Plan) ([]byte, []finding.Finding, error) {
 		}
 	}
 	finding.Sort(m.findings)
-	return stream(texts), m.findings, nil
+	return yamltext.Join(texts), m.findings, nil
 }
 
 // Documents are the cluster's documents as Merge would write them with nothing
@@ -151,21 +150,7 @@ func (p *Present) Documents() []byte {
 	for i, d := range p.documents {
 		texts[i] = d.text.Text
 	}
-	return stream(texts)
-}
-
-func stream(texts [][]byte) []byte {
-	var out bytes.Buffer
-	for i, text := range texts {
-		if i > 0 && !bytes.HasPrefix(text, []byte("---")) {
-			out.WriteString("---\n")
-		}
-		out.Write(text)
-		if !bytes.HasSuffix(text, []byte("\n")) {
-			out.WriteByte('\n')
-		}
-	}
-	return out.Bytes()
+	return yamltext.Join(texts)
 }
 
 // merger is one merge.

@@ -68,21 +68,11 @@ func Generate(p *plan.Plan) ([]file.File, []finding.Finding, error) {
 // that all members can begin together.
 func addStore(w *generators.Writer, p *plan.Plan, s plan.Store) {
 	for _, host := range s.Members {
-		addMember(w, p, s, host, "manifests", controlplane.Together)
+		controlplane.AddEtcd(w, p, s, host, "manifests", controlplane.Together)
 		if controlplane.NeedsSteady(s) {
-			addMember(w, p, s, host, "manifests-steady", controlplane.Steady)
+			controlplane.AddEtcd(w, p, s, host, "manifests-steady", controlplane.Steady)
 		}
 	}
-}
-
-func addMember(w *generators.Writer, p *plan.Plan, s plan.Store, host, dir string, stage controlplane.Stage) {
-	name := path.Join(dir, host, controlplane.EtcdName(s)+".yaml")
-	pod, err := controlplane.Etcd(p, s, host, stage)
-	if err != nil {
-		w.Fail(name, err)
-		return
-	}
-	w.Objects(name, pod)
 }
 
 func add(w *generators.Writer, host string, pod *corev1.Pod) {

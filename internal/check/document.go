@@ -80,33 +80,9 @@ func (d *document) line(fieldPath string) int {
 func (d *document) field(keys ...string) *yaml.Node {
 	n := d.node()
 	for _, key := range keys {
-		n = child(n, key)
+		n = yamltext.Child(n, key)
 	}
 	return n
-}
-
-// child gives a mapping's value for a key, nil when it has none.
-func child(n *yaml.Node, key string) *yaml.Node {
-	for n != nil && n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
-// scalar gives a scalar's text, and "" for anything else.
-func scalar(n *yaml.Node) string {
-	if n == nil || n.Kind != yaml.ScalarNode {
-		return ""
-	}
-	return n.Value
 }
 
 // read splits a file into its documents. Blank ones are left out, and one that
@@ -153,7 +129,7 @@ func (c *checker) parse(name, within string, text yamltext.Document) *document {
 		return nil
 	}
 	d.root, d.parsed = root, true
-	d.apiVersion, d.kind = scalar(d.field("apiVersion")), scalar(d.field("kind"))
+	d.apiVersion, d.kind = yamltext.Scalar(d.field("apiVersion")), yamltext.Scalar(d.field("kind"))
 	return d
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/target"
+	"github.com/kubeseams/seams/internal/yamltext"
 )
 
 const refKindMerge = "sigs.k8s.io/kind pkg/internal/patch/kubeadm_merge.go"
@@ -49,7 +50,7 @@ func (c *checker) judgeKind(d *document) {
 	if nodes := d.field("nodes"); nodes != nil {
 		for i, node := range nodes.Content {
 			at := fmt.Sprintf("nodes[%d].kubeadmConfigPatches", i)
-			c.kindPatches(file, d, at, child(node, "kubeadmConfigPatches"), version)
+			c.kindPatches(file, d, at, yamltext.Child(node, "kubeadmConfigPatches"), version)
 		}
 	}
 	for _, name := range []string{"kubeadmConfigPatchesJSON6902", "containerdConfigPatches", "containerdConfigPatchesJSON6902"} {
@@ -240,7 +241,7 @@ func (c *checker) kindDuplicates(p *document) {
 		}
 		seen := map[string]bool{}
 		for i, item := range n.Content {
-			name := scalar(child(item, "name"))
+			name := yamltext.Scalar(yamltext.Child(item, "name"))
 			if seen[name] {
 				c.at(p, fmt.Sprintf("%s[%d]", field, i), finding.Finding{
 					Code: "kind-duplicate-args", Severity: finding.Error,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubeseams/seams/internal/estimate"
+	"github.com/kubeseams/seams/internal/quantity"
 )
 
 // bindingText says what the nearest ceiling is made of.
@@ -96,7 +97,7 @@ func otherAxes(e *estimate.Estimate) string {
 func inputsText(inputs []estimate.Input) string {
 	var parts []string
 	for _, in := range inputs {
-		parts = append(parts, in.Name+" = "+withUnit(in.Value, in.Unit))
+		parts = append(parts, in.Name+" = "+quantity.InUnit(in.Value, in.Unit))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -120,7 +121,7 @@ func apiserverText(x *explanation) string {
 	total, _ := e.Figure("resident.total")
 	writes, _ := e.Figure("store.main.writes")
 	cost := fmt.Sprintf("etcd writes stay at %s; each apiserver still holds %s of live heap; and resident memory over all of them rises from %s to %s",
-		withUnit(writes.Value, writes.Unit), bytesText(more.HeapPerApiserver.Value), bytesText(total.Value), bytesText(more.ResidentTotal.Value))
+		quantity.InUnit(writes.Value, writes.Unit), bytesText(more.HeapPerApiserver.Value), bytesText(total.Value), bytesText(more.ResidentTotal.Value))
 	if more.Advised {
 		return fmt.Sprintf("Here it helps: the nearest ceiling, %s, is shared among the apiservers, and with one more the %s pressure goes from %s to %s. "+
 			"It costs one more copy of the whole watch cache: %s.", before.Limit, e.Binding, ratio(before.Value), ratio(after.Value), cost)

@@ -180,7 +180,7 @@ func figureText(s Streams, figures []estimate.Figure) {
 		fmt.Fprintf(s.Out, "  %s  %s\n", paint(s, bold, f.ID), band(f))
 		wrap(s.Out, f.Label+" = "+f.Formula, "      ")
 		for _, in := range f.Inputs {
-			wrap(s.Out, fmt.Sprintf("%s = %s  (%s)", in.Name, withUnit(in.Value, in.Unit), in.Source), "        ")
+			wrap(s.Out, fmt.Sprintf("%s = %s  (%s)", in.Name, quantity.InUnit(in.Value, in.Unit), in.Source), "        ")
 		}
 		wrap(s.Out, "source: "+f.Source, "      ")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/kubeseams/seams/generators/kops"
 	"github.com/kubeseams/seams/internal/check"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/yamltext"
 )
 
 // kopsFlags are the flags of kops-seams besides the inputs.
@@ -202,7 +203,7 @@ func (k *kopsFilter) documents() error {
 		_, err := k.streams.Out.Write(stream)
 		return err
 	}
-	if err := k.writeAdditional(joined(slices.Concat(other, own))); err != nil {
+	if err := k.writeAdditional(yamltext.Join(slices.Concat(other, own))); err != nil {
 		return err
 	}
 	_, err := k.streams.Out.Write(rest)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -72,19 +71,4 @@ func kindsOf(documents [][]byte) []string {
 		}
 	}
 	return kinds
-}
-
-// joined makes one stream of documents.
-func joined(documents [][]byte) []byte {
-	var out bytes.Buffer
-	for i, text := range documents {
-		if i > 0 && !bytes.HasPrefix(text, []byte("---")) {
-			out.WriteString("---\n")
-		}
-		out.Write(text)
-		if !bytes.HasSuffix(text, []byte("\n")) {
-			out.WriteByte('\n')
-		}
-	}
-	return out.Bytes()
 }

@@ -95,3 +95,17 @@ func With(v float64, unit string) string {
 	}
 	return text + " " + head + rest
 }
+
+// InUnit writes a number as its unit wants it, which is a figure's own word for
+// it: "1,200 writes/s", "0.35" of a ratio, "2.4 GiB" of bytes.
+func InUnit(v float64, unit string) string {
+	switch unit {
+	case "bytes":
+		return Bytes(v)
+	case "bytes/s":
+		return Bytes(v) + "/s"
+	case "ratio", "":
+		return Ratio(v)
+	}
+	return With(v, unit)
+}

@@ -102,24 +102,11 @@ func (x *figureIndex) ref(class, id string) string {
 
 // number writes a figure's value, and leads to the rest of it.
 func (x *figureIndex) number(f estimate.Figure, class string) numberView {
-	n := numberView{Text: valueText(f.Value, f.Unit), Ref: x.ref(class, f.ID)}
+	n := numberView{Text: quantity.InUnit(f.Value, f.Unit), Ref: x.ref(class, f.ID)}
 	if f.Low != f.High {
-		n.Band = valueText(f.Low, f.Unit) + " to " + valueText(f.High, f.Unit)
+		n.Band = quantity.InUnit(f.Low, f.Unit) + " to " + quantity.InUnit(f.High, f.Unit)
 	}
 	return n
-}
-
-// valueText writes a number with its unit.
-func valueText(v float64, unit string) string {
-	switch unit {
-	case "bytes":
-		return quantity.Bytes(v)
-	case "bytes/s":
-		return quantity.Bytes(v) + "/s"
-	case "ratio", "":
-		return quantity.Ratio(v)
-	}
-	return quantity.With(v, unit)
 }
 
 // set sorts a layout's figures by what they are about, in the order of the estimate.
@@ -148,12 +135,12 @@ func (x *figureIndex) set(l layoutFigures, kept []estimate.Figure) figureSet {
 }
 
 func (x *figureIndex) view(class string, f estimate.Figure) figureView {
-	v := figureView{Ref: anchor(class, f.ID), ID: f.ID, Label: f.Label, Value: valueText(f.Value, f.Unit), Formula: f.Formula, Source: f.Source}
+	v := figureView{Ref: anchor(class, f.ID), ID: f.ID, Label: f.Label, Value: quantity.InUnit(f.Value, f.Unit), Formula: f.Formula, Source: f.Source}
 	if f.Low != f.High {
-		v.Band = fmt.Sprintf("%s to %s", valueText(f.Low, f.Unit), valueText(f.High, f.Unit))
+		v.Band = fmt.Sprintf("%s to %s", quantity.InUnit(f.Low, f.Unit), quantity.InUnit(f.High, f.Unit))
 	}
 	for _, in := range f.Inputs {
-		i := inputView{Name: in.Name, Value: valueText(in.Value, in.Unit), Source: in.Source}
+		i := inputView{Name: in.Name, Value: quantity.InUnit(in.Value, in.Unit), Source: in.Source}
 		if id, ok := strings.CutPrefix(in.Source, "figure "); ok {
 			i.Ref = x.ref(class, id)
 		}

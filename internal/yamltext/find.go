@@ -112,3 +112,27 @@ func (d Document) Duplicates(root *yaml.Node) []Duplicate {
 	walk(root, "", 0)
 	return found
 }
+
+// Child gives a mapping's value for a key, nil when it has none.
+func Child(n *yaml.Node, key string) *yaml.Node {
+	for n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// Scalar gives a scalar's text, and "" for anything else.
+func Scalar(n *yaml.Node) string {
+	if n == nil || n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return n.Value
+}

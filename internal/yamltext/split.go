@@ -72,3 +72,19 @@ func marker(line []byte) (string, bool) {
 	}
 	return "", false
 }
+
+// Join makes one stream of documents, the counterpart of Split: a separator
+// goes before each but the first, unless the document begins with its own.
+func Join(documents [][]byte) []byte {
+	var out bytes.Buffer
+	for i, text := range documents {
+		if i > 0 && !bytes.HasPrefix(text, []byte("---")) {
+			out.WriteString("---\n")
+		}
+		out.Write(text)
+		if !bytes.HasSuffix(text, []byte("\n")) {
+			out.WriteByte('\n')
+		}
+	}
+	return out.Bytes()
+}

@@ -92,20 +92,20 @@ func lift(file string, i int, doc yamltext.Document) []Piece {
 		return nil
 	}
 	l := lifter{file: file, doc: i, base: doc.Line - 1, root: root}
-	kind := value(field(root, "kind"))
+	kind := yamltext.Scalar(yamltext.Child(root, "kind"))
 	switch {
-	case value(field(root, "apiVersion")) != "v1":
+	case yamltext.Scalar(yamltext.Child(root, "apiVersion")) != "v1":
 		return nil
 	case kind == "ConfigMap":
 		l.configMap("", root)
 	case kind == "List" || kind == "PodList" || kind == "ConfigMapList":
-		items := field(root, "items")
+		items := yamltext.Child(root, "items")
 		if items == nil || items.Kind != yaml.SequenceNode {
 			return nil
 		}
 		for i, item := range items.Content {
 			at := fmt.Sprintf("items[%d]", i)
-			switch orElse(value(field(item, "kind")), strings.TrimSuffix(kind, "List")) {
+			switch orElse(yamltext.Scalar(yamltext.Child(item, "kind")), strings.TrimSuffix(kind, "List")) {
 			case "ConfigMap":
 				l.configMap(at+".", item)
 			case "Pod":
@@ -137,7 +137,7 @@ func (l *lifter) add(within string, data []byte, line func(int, string) int) {
 
 // configMap takes the configurations out of a ConfigMap's data, each a text.
 func (l *lifter) configMap(prefix string, n *yaml.Node) {
-	data := field(n, "data")
+	data := yamltext.Child(n, "data")
 	if data == nil || data.Kind != yaml.MappingNode {
 		return
 	}
@@ -165,7 +165,7 @@ func (l *lifter) pod(within string, item *yaml.Node) {
 	if err != nil || !podWords.Match(text) {
 		return
 	}
-	if field(item, "kind") == nil {
+	if yamltext.Child(item, "kind") == nil {
 		text = append([]byte("apiVersion: v1\nkind: Pod\n"), text...)
 	}
 	doc := yamltext.Document{Line: l.base + 1}
@@ -176,28 +176,4 @@ func (l *lifter) pod(within string, item *yaml.Node) {
 		}
 		return doc.LineOf(l.root, path)
 	})
-}
-
-// field gives a mapping's value for a key, nil when it has none.
-func field(n *yaml.Node, key string) *yaml.Node {
-	if n != nil && n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
-// value gives a scalar's text, and "" for anything else.
-func value(n *yaml.Node) string {
-	if n == nil || n.Kind != yaml.ScalarNode {
-		return ""
-	}
-	return n.Value
 }
