@@ -6,6 +6,8 @@ package seams
 import "embed"
 
 // CUE is the module rooted at cue.mod, with schemas and recipes beneath it.
+// schemas/kops stays out: no rung or profile is made from it, and the program
+// judges kOps documents by the definitions that package check/kops packs.
 //
-//go:embed cue.mod schemas recipes
+//go:embed cue.mod schemas/*.cue recipes
 var CUE embed.FS

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes internal/target/data: what each supported Kubernetes minor compiles in,
+# Writes internal/target/data and its archive: what each supported Kubernetes minor compiles in,
 # gates and flags, from that minor's own modules. Compiling the flag programs of
 # one minor takes some ten CPU minutes from a cold build cache.
 #
@@ -65,3 +65,7 @@ for version in ${ETCDS-3.6.16 3.7.3}; do
 	dump "$module" etcd "$scratch/flags-etcd-$version/etcd.json" "${own[@]}"
 	"$scratch/minors" -etcd -minor "${version%.*}" -source "$source" -flags "$scratch/flags-etcd-$version" -out "$out"
 done
+
+if [[ $out == "$root/internal/target/data" ]]; then
+	go run ./hack/pack "$out" "$out.zip"
+fi

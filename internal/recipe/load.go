@@ -33,7 +33,11 @@ type Options struct {
 // rungs may import ours.
 func Load(o Options) (*Ladder, []finding.Finding, error) {
 	if len(o.Dirs) == 0 {
-		if l, err := loadEvaluated(evaluated, seams.CUE); l != nil || err != nil {
+		lines, err := unpack(packed)
+		if err != nil {
+			return nil, nil, err
+		}
+		if l, err := loadEvaluated(lines, seams.CUE); l != nil || err != nil {
 			return l, nil, err
 		}
 	}

@@ -108,7 +108,7 @@ type etcdTables struct {
 var byEtcd = func() map[string]etcdTables {
 	tables := map[string]etcdTables{}
 	for _, line := range etcdLines {
-		dir := fmt.Sprintf("data/etcd-%s/", line)
+		dir := fmt.Sprintf("etcd-%s/", line)
 		tables[line] = etcdTables{
 			flags: sync.OnceValue(func() *FlagTable { return newFlagTables(dir + "flags.json")[Etcd] }),
 			gates: sync.OnceValue(func() map[string]Gate { return newGateTable(rows[Gate](dir + "gates.json")) }),

@@ -1,17 +1,32 @@
 package target
 
 import (
-	"embed"
+	"archive/zip"
+	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"strings"
 	"sync"
 )
 
-// data holds one directory a minor, written by hack/update-minors.sh from the
-// modules of that minor. Each table is parsed when it is first asked for.
+// packed is the directory data, which hack/update-minors.sh writes from the
+// modules of each minor, one directory a minor: half a megabyte, which the
+// archive is a ninth of. A table is unpacked and parsed when it is first asked
+// for.
 //
-//go:embed data
-var data embed.FS
+//go:embed data.zip
+var packed string
+
+// data opens the archive. It is part of the program and a test reads all of
+// it, so that one that does not open is a bug, not an error.
+var data = sync.OnceValue(func() fs.FS {
+	archive, err := zip.NewReader(strings.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		panic(fmt.Errorf("data.zip: %w", err))
+	}
+	return archive
+})
 
 // minorTables are the tables of one Kubernetes minor.
 type minorTables struct {
@@ -29,7 +44,7 @@ type release struct {
 var byMinor = func() map[int]minorTables {
 	tables := map[int]minorTables{}
 	for m := MinKubernetes; m <= MaxKubernetes; m++ {
-		dir := fmt.Sprintf("data/1.%d/", m)
+		dir := fmt.Sprintf("1.%d/", m)
 		tables[m] = minorTables{
 			resources: sync.OnceValue(func() resourceTable { return newResourceTable(rows[Resource](dir + "resources.json")) }),
 			gates:     sync.OnceValue(func() map[string]Gate { return newGateTable(rows[Gate](dir + "gates.json")) }),
@@ -57,7 +72,7 @@ func tablesOf(v Version) minorTables {
 // rows parses one embedded table. The files are part of the program and a test
 // reads each of them, so that one that does not parse is a bug, not an error.
 func rows[T any](path string) []T {
-	text, err := data.ReadFile(path)
+	text, err := fs.ReadFile(data(), path)
 	if err != nil {
 		panic(err)
 	}
@@ -70,7 +85,7 @@ func rows[T any](path string) []T {
 
 // has reports whether a table is there; flags are not known for every version.
 func has(path string) bool {
-	f, err := data.Open(path)
+	f, err := data().Open(path)
 	if err != nil {
 		return false
 	}

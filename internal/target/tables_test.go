@@ -231,8 +231,8 @@ func TestEtcdFlagsByImage(t *testing.T) {
 
 func BenchmarkReadTables(b *testing.B) {
 	for b.Loop() {
-		newFlagTables("data/1.37/flags.json")
-		newGateTable(rows[Gate]("data/1.37/gates.json"))
-		newResourceTable(rows[Resource]("data/1.37/resources.json"))
+		newFlagTables("1.37/flags.json")
+		newGateTable(rows[Gate]("1.37/gates.json"))
+		newResourceTable(rows[Resource]("1.37/resources.json"))
 	}
 }
