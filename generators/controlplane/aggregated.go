@@ -127,17 +127,6 @@ func AggregatedMemory(t plan.AggregatedTier) string {
 	return strconv.FormatInt(int64(max(t.ResidentBytes, leastMemory))>>20, 10) + "Mi"
 }
 
-// AggregatedStores are the stores of the tiers that run as static pods.
-func AggregatedStores(p *plan.Plan) []plan.Store {
-	var stores []plan.Store
-	for _, t := range p.Aggregated {
-		if s, ok := p.Store(t.Store); ok && t.Form == plan.StaticForm {
-			stores = append(stores, s)
-		}
-	}
-	return stores
-}
-
 // isAggregated reports whether a store is a static tier's.
 func isAggregated(p *plan.Plan, s plan.Store) bool {
 	for _, t := range p.Aggregated {
@@ -147,9 +136,6 @@ func isAggregated(p *plan.Plan, s plan.Store) bool {
 	}
 	return false
 }
-
-// ClientURLs are the client URLs of a store's members as seen from every host.
-func ClientURLs(p *plan.Plan, s plan.Store) []string { return clientURLs(p, s) }
 
 // EtcdImage is upstream's image of the etcd that goes with the plan's version.
 func EtcdImage(p *plan.Plan) string {

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,10 +81,4 @@ func (c *checker) podProbes(d *document, pod *corev1.Pod) {
 			}
 		}
 	}
-}
-
-// isStatic reports whether a pod stands in a directory of static pods or runs
-// on the host's network, as a control plane's pods do.
-func isStatic(pod *corev1.Pod, name string) bool {
-	return pod.Spec.HostNetwork || strings.Contains("/"+name, "/manifests")
 }

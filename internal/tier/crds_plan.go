@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kubeseams/seams/internal/finding"
 )
@@ -240,13 +239,4 @@ func (p *groupPlan) plan() {
 			p.actions = append(p.actions, action{verb: dropService, group: p.group, version: version, note: "no definition serves it any more"})
 		}
 	}
-}
-
-// PlanText is a plan as people read it.
-func planText(actions []action) string {
-	var b strings.Builder
-	for _, a := range actions {
-		fmt.Fprintf(&b, "  %s\n", a)
-	}
-	return b.String()
 }

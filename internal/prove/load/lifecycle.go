@@ -51,9 +51,6 @@ type job struct {
 	due  time.Duration
 }
 
-// life is how many seconds a thing lives: it bounds how many there are.
-func (l *lifecycle) life() time.Duration { return time.Duration(len(l.steps)-1) * l.pause }
-
 // stand creates the things that would have begun before the clock starts, so
 // that all steps come at their steady rates from the first second on.
 func (l *lifecycle) stand(ctx context.Context) error {

@@ -42,7 +42,6 @@ type Rig struct {
 	dir     string
 	hosts   []Host
 	tiers   []tier
-	unused  []string
 	held    *reservation
 	spawner *spawner
 	pki     *pki.Cluster
@@ -93,7 +92,7 @@ func Start(ctx context.Context, options Options) (*Rig, error) {
 		held.release()
 		return nil, err
 	}
-	r := &Rig{options: options, dir: dir, hosts: hosts, tiers: tiers, unused: m.unused, held: held, spawner: newSpawner(), keep: options.Keep}
+	r := &Rig{options: options, dir: dir, hosts: hosts, tiers: tiers, held: held, spawner: newSpawner(), keep: options.Keep}
 	r.life, r.end = context.WithCancel(context.Background())
 	if err := r.up(ctx, m); err != nil {
 		r.KeepLogs()
@@ -341,9 +340,6 @@ func (r *Rig) Hosts() []Host { return slices.Clone(r.hosts) }
 
 // Spare is an address of the rig's range that no host has, for what Extra runs.
 func (r *Rig) Spare() string { return r.held.address(spareHost) }
-
-// Unused are the paths of files that the rig does nothing with.
-func (r *Rig) Unused() []string { return slices.Clone(r.unused) }
 
 // PKI signs further certificates of the same cluster.
 func (r *Rig) PKI() *pki.Cluster { return r.pki }
