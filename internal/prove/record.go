@@ -1,12 +1,14 @@
 package prove
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,13 +81,20 @@ func digestOf(recipeDigest string, p *recipe.Proof) (string, error) {
 // FileName is where a rung's record is kept below recipes/evidence.
 func FileName(rung string) string { return strings.ReplaceAll(rung, "/", "-") + ".json" }
 
-// Encode writes a record as it is kept.
+// Encode writes a record as it is kept: a figure or a limit a line.
 func (r *Record) Encode() ([]byte, error) {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
+	var b bytes.Buffer
+	text := json.NewEncoder(&b)
+	text.SetEscapeHTML(false)
+	text.SetIndent("", "  ")
+	if err := text.Encode(r); err != nil {
 		return nil, fmt.Errorf("encode the record of %s: %w", r.Rung, err)
 	}
-	return append(data, '\n'), nil
+	// An object that holds no other: no line within it ends by opening one. A
+	// string cannot end a line that way, or hold a newline.
+	leaf := regexp.MustCompile(`\{\n(?:\s+"[^\n]*[^\n\[{]\n)+\s*\}`)
+	lineBreak := regexp.MustCompile(`\n\s*`)
+	return leaf.ReplaceAllFunc(b.Bytes(), func(object []byte) []byte { return lineBreak.ReplaceAll(object, []byte(" ")) }), nil
 }
 
 // Records reads the records below dir, by rung. Errors: a file that is no
