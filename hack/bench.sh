@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 go test -run '^$' -bench . -benchmem ./internal/profile ./internal/estimate ./internal/recipe ./internal/plan ./generators/kubeadm ./generators/kops ./internal/check
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-go build -ldflags "-s -w" -o "$tmp/seams" ./cmd/seams
+make -s build BIN="$tmp"
 (cd hack/peer && go build -ldflags "-s -w" -o "$tmp/cue" cuelang.org/go/cmd/cue)
 stat -c 'stripped binary: %s bytes' "$tmp/seams"
 SEAMS_BENCH_BIN=$tmp go test ./e2e -run '^$' -bench 'Cold|Thousand' -benchtime 20x

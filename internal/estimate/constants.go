@@ -22,9 +22,6 @@ func known(name string, value, low, high float64, unit, source string) constant 
 }
 
 // term makes the constant an input of a formula.
-// Not inlined: copies of it at all its calls are a part of the program's size.
-//
-//go:noinline
 func (c constant) term() term {
 	return term{value: c.value, low: c.low, high: c.high, text: c.name,
 		inputs: []Input{{Name: c.name, Value: c.value, Unit: c.unit, Source: c.source}}}

@@ -26,9 +26,6 @@ const (
 )
 
 // input makes an exact number of the profile, the layout or a default.
-// Not inlined: copies of it at all its calls are a part of the program's size.
-//
-//go:noinline
 func input(name string, value float64, unit, source string) term {
 	return term{value: value, low: value, high: value, text: name,
 		inputs: []Input{{Name: name, Value: value, Unit: unit, Source: source}}}
@@ -170,18 +167,12 @@ next:
 }
 
 // figure makes a figure of a term.
-// Not inlined: copies of it at all its calls are a part of the program's size.
-//
-//go:noinline
 func (t term) figure(id, label, unit, source string) Figure {
 	return Figure{ID: id, Label: label, Unit: unit, Value: t.value, Low: t.low, High: t.high,
 		Formula: t.text, Inputs: t.inputs, Source: source}
 }
 
 // refer makes the term that stands for a figure in another figure's formula.
-// Not inlined: copies of it at all its calls are a part of the program's size.
-//
-//go:noinline
 func refer(f Figure) term {
 	return term{value: f.Value, low: f.Low, high: f.High, text: f.ID,
 		inputs: []Input{{Name: f.ID, Value: f.Value, Unit: f.Unit, Source: "figure " + f.ID}}}
@@ -191,9 +182,6 @@ func refer(f Figure) term {
 type sheet struct{ figures []Figure }
 
 // add records a term as a figure and returns the term that refers to it.
-// Not inlined: copies of it at all its calls are a part of the program's size.
-//
-//go:noinline
 func (s *sheet) add(id, label, unit, source string, t term) term {
 	f := t.figure(id, label, unit, source)
 	s.figures = append(s.figures, f)

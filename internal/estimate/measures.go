@@ -9,9 +9,6 @@ func (m *model) computeMeasures() {
 	m.stateMeasures()
 }
 
-// Not inlined: copies of it at all its calls are a part of the program's size.
-//
-//go:noinline
 func (m *model) measure(a Axis, name, label, unit, source string, t term) {
 	m.measures[a][name] = t.figure(string(a)+"."+name, label, unit, source)
 }

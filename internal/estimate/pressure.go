@@ -32,9 +32,6 @@ type ceilings struct {
 }
 
 // add records a ratio; the caller may fill in what it is made of.
-// Not inlined: copies of it at all its calls are a part of the program's size.
-//
-//go:noinline
 func (c *ceilings) add(id, label, source string, t term) *ratio {
 	f := t.figure("pressure."+string(c.axis)+"."+id, label, "ratio", source)
 	c.ratios = append(c.ratios, ratio{Figure: f})
