@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +42,8 @@ func TestSingle(t *testing.T) {
 	t.Run("events store dead", func(t *testing.T) { eventsStoreDead(t, c) })
 	t.Run("upgrade keeps the settings", func(t *testing.T) {
 		spoil(t, c)
+		t.Run("a custom resource without a watch cache", func(t *testing.T) { uncached(t, c) })
+		t.Run("events store dead with plain probes", func(t *testing.T) { plainProbes(t, c) })
 		upgrade(t, c)
 		inForce(t, c, single, want)
 		probesExclude(t, c)
@@ -55,19 +58,24 @@ func podsWork(t *testing.T, c *cluster.Cluster) {
 	kubectl(t, c, "-n", "kube-system", "wait", "--for=condition=Ready", "pods", "--all", "--timeout=120s")
 }
 
-// stores reads every etcd: what is routed away is in its store and nowhere else.
-func stores(t *testing.T, c *cluster.Cluster) {
+// stores reads every etcd of the only control plane.
+func stores(t *testing.T, c *cluster.Cluster) { storesAt(t, c, single) }
+
+// storesAt reads every etcd of a control plane: what is routed away is in its
+// store and nowhere else.
+func storesAt(t *testing.T, c *cluster.Cluster, host string) {
+	t.Helper()
 	for _, s := range []struct {
 		prefix string
 		home   int
 	}{{"/registry/events/", eventsPort}, {"/registry/leases/", leasesPort}, {"/registry/pods/", mainPort}} {
 		for _, port := range []int{mainPort, eventsPort, leasesPort} {
-			n := keys(t, c, single, port, s.prefix)
+			n := keys(t, c, host, port, s.prefix)
 			if port == s.home && n == 0 {
-				t.Errorf("no %s in its store at %d", s.prefix, port)
+				t.Errorf("%s: no %s in its store at %d", host, s.prefix, port)
 			}
 			if port != s.home && n > 0 {
-				t.Errorf("%d keys of %s in the store at %d, which is not theirs", n, s.prefix, port)
+				t.Errorf("%s: %d keys of %s in the store at %d, which is not theirs", host, n, s.prefix, port)
 			}
 		}
 	}
@@ -118,39 +126,116 @@ func shards(t *testing.T, c *cluster.Cluster) {
 // apiserver: eight failures, ten seconds apart.
 const outage = 110 * time.Second
 
+// holdDown keeps the events store from serving until the context ends or the
+// limit is reached; what it gives is closed then. It kills whatever kubelet
+// starts, ten times a second.
+func holdDown(ctx context.Context, c *cluster.Cluster, limit time.Duration) <-chan struct{} {
+	const loop = `while sleep 0.1; do pkill -KILL -f "^etcd .*--data-dir=/var/lib/etcd-events"; done`
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
+		defer cancel()
+		// The loop is ended where it runs: a killed docker exec would leave it there.
+		_, _ = c.Exec(ctx, single, "timeout", strconv.Itoa(int(limit.Seconds())), "bash", "-c", loop)
+	}()
+	return ended
+}
+
 // eventsStoreDead keeps the events store from serving and sees that nothing but
 // events suffers: the probes that are rendered leave the store out.
 func eventsStoreDead(t *testing.T, c *cluster.Cluster) {
 	before := container(t, c, single, "kube-apiserver")
-	ctx, stop := context.WithTimeout(t.Context(), outage)
-	defer stop()
-	killed := make(chan struct{})
-	go func() {
-		defer close(killed)
-		for ctx.Err() == nil {
-			// No process is no error here: it is dead already.
-			_, _ = c.Exec(ctx, single, "pkill", "-KILL", "-f", "^etcd .*--data-dir=/var/lib/etcd-events")
-		}
-	}()
+	down := holdDown(t.Context(), c, outage)
 	time.Sleep(10 * time.Second)
 	if err := event(t, c, "during"); err == nil {
 		t.Error("an event was written with its store dead: the store was not dead")
 	}
-	for ctx.Err() == nil {
+	for writes := 0; ; writes++ {
 		if _, err := c.Kubectl(t.Context(), "create", "configmap", fmt.Sprintf("alive-%d", time.Now().UnixNano())); err != nil {
 			t.Errorf("a write to main: %v", err)
 		}
 		select {
-		case <-ctx.Done():
 		case <-time.After(5 * time.Second):
+			continue
+		case <-down:
 		}
+		t.Logf("%d writes to main while events had no store", writes+1)
+		break
 	}
-	<-killed
 	if after := container(t, c, single, "kube-apiserver"); after != before {
 		t.Errorf("kube-apiserver was restarted: container %s, then %s", before, after)
 	}
 	kubectl(t, c, "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=1s")
-	// kubelet has backed off from the pod by now, up to five minutes.
+	eventsAgain(t, c)
+}
+
+// twoCustom define a resource that the flag of spoil names, and one that it does not.
+const twoCustom = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: %[1]s.cold.example.dev},
+spec: {group: cold.example.dev, scope: Namespaced, names: {plural: %[1]s, kind: %[2]s},
+versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`
+
+// uncached looks for what recipes with uncached custom resources rest on, which
+// upstream does not document: --watch-cache-sizes turns their cache off as well.
+// A minor that ends this fails here.
+func uncached(t *testing.T, c *cluster.Cluster) {
+	for plural, kind := range map[string]string{"records": "Record", "others": "Other"} {
+		if err := c.Apply(t.Context(), fmt.Sprintf(twoCustom, plural, kind)); err != nil {
+			t.Fatal(err)
+		}
+		// The server makes the storage of a resource when it is first asked for it.
+		eventually(t, time.Minute, func(ctx context.Context) error {
+			_, err := c.Kubectl(ctx, "get", plural+".cold.example.dev")
+			return err
+		})
+	}
+	caches := func(plural string) bool {
+		for line := range strings.Lines(kubectl(t, c, "get", "--raw", "/metrics")) {
+			if strings.HasPrefix(line, "apiserver_watch_cache_capacity{") && strings.Contains(line, plural) {
+				return true
+			}
+		}
+		return false
+	}
+	if !caches("others") {
+		t.Error("a custom resource has no watch cache by default: the figures of recipes count one")
+	}
+	if caches("records") {
+		t.Error("--watch-cache-sizes=records.cold.example.dev#0 leaves the watch cache on: WatchCacheSizesReachCustomResources is false for this version")
+	}
+}
+
+// plainProbes is the control of eventsStoreDead: with kubeadm's own probes the
+// same outage gets the apiserver killed, and everything suffers.
+func plainProbes(t *testing.T, c *cluster.Cluster) {
+	before := container(t, c, single, "kube-apiserver")
+	began := time.Now()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	down := holdDown(ctx, c, 2*outage)
+	var after time.Duration
+	eventually(t, 2*outage, func(ctx context.Context) error {
+		out, err := c.Exec(ctx, single, "crictl", "ps", "-q", "--state", "Running", "--label", "io.kubernetes.pod.name=kube-apiserver-"+single)
+		if err == nil && strings.Contains(out, before) {
+			err = fmt.Errorf("container %s of the apiserver still runs", before)
+		}
+		after = time.Since(began)
+		return err
+	})
+	t.Logf("without the rendered probes kubelet killed the apiserver %s after the events store had gone", after.Round(time.Second))
+	node(t, c, single, "pkill", "-f", "^timeout "+strconv.Itoa(int((2*outage).Seconds())))
+	<-down
+	eventsAgain(t, c)
+	eventually(t, 3*time.Minute, func(ctx context.Context) error {
+		_, err := c.Kubectl(ctx, "get", "--raw", "/readyz")
+		return err
+	})
+}
+
+// eventsAgain waits for the events store. kubelet has backed off from its pod,
+// for up to five minutes, unless it is restarted.
+func eventsAgain(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
 	node(t, c, single, "systemctl", "restart", "kubelet")
 	eventually(t, 6*time.Minute, func(context.Context) error { return event(t, c, fmt.Sprintf("after-%d", time.Now().UnixNano())) })
 }
@@ -166,11 +251,13 @@ involvedObject: {kind: Pod, namespace: default, name: x}, type: Normal}`, name))
 // apiserverManifest is kubeadm's.
 const apiserverManifest = "/etc/kubernetes/manifests/kube-apiserver.yaml"
 
-// spoil takes the rendered patches out of the manifest. kubeadm leaves a manifest
-// alone that is what it would write: only so does the upgrade have to apply them.
+// spoil takes the rendered patches out of the manifest, and gives it a flag that
+// uncached looks at. kubeadm leaves a manifest alone that is what it would write:
+// only so does the upgrade have to apply the patches.
 func spoil(t *testing.T, c *cluster.Cluster) {
 	before := container(t, c, single, "kube-apiserver")
-	node(t, c, single, "sed", "-i", "s/?exclude=[^ ]*//", apiserverManifest)
+	node(t, c, single, "sed", "-i", "-e", "s/?exclude=[^ ]*//",
+		"-e", "s/^\\( *\\)- kube-apiserver$/&\\n\\1- --watch-cache-sizes=records.cold.example.dev#0/", apiserverManifest)
 	eventually(t, 2*time.Minute, func(ctx context.Context) error {
 		now, err := c.Exec(ctx, single, "crictl", "ps", "-q", "--name", "^kube-apiserver$")
 		if err != nil {

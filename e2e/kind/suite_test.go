@@ -31,8 +31,14 @@ func need(t *testing.T, name string) string {
 // render writes a profile of testdata for a target and gives the directory.
 func render(t *testing.T, target, profile string, flags ...string) string {
 	t.Helper()
+	return renderFile(t, target, filepath.Join("testdata", profile), flags...)
+}
+
+// renderFile is render for a profile anywhere.
+func renderFile(t *testing.T, target, profile string, flags ...string) string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), target)
-	args := append([]string{"render", "-q", "-f", filepath.Join("testdata", profile), "--target", target,
+	args := append([]string{"render", "-q", "-f", profile, "--target", target,
 		"--kubernetes", need(t, "SEAMS_KUBERNETES"), "-d", dir}, flags...)
 	if out, err := exec.Command(need(t, "SEAMS"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("seams %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -119,15 +125,24 @@ func keys(t *testing.T, c *cluster.Cluster, name string, port int, prefix string
 }
 
 // processes are the command lines of a program in a node, as lists of arguments.
+// One that elects a leader ends when it loses, and kubelet starts it again.
 func processes(t *testing.T, c *cluster.Cluster, name, program string) [][]string {
 	t.Helper()
 	var all [][]string
-	for _, pid := range strings.Fields(node(t, c, name, "pgrep", "-f", "^(/usr/local/bin/|/usr/bin/)?"+program+" ")) {
-		out := node(t, c, name, "cat", "/proc/"+pid+"/cmdline")
-		all = append(all, strings.Split(strings.TrimRight(out, "\x00"), "\x00"))
-	}
-	if len(all) == 0 {
-		t.Fatalf("no %s runs in %s", program, name)
-	}
+	eventually(t, time.Minute, func(ctx context.Context) error {
+		all = nil
+		pids, err := c.Exec(ctx, name, "pgrep", "-f", "^(/usr/local/bin/|/usr/bin/)?"+program+" ")
+		if err != nil {
+			return fmt.Errorf("no %s runs in %s: %w", program, name, err)
+		}
+		for pid := range strings.FieldsSeq(pids) {
+			out, err := c.Exec(ctx, name, "cat", "/proc/"+pid+"/cmdline")
+			if err != nil {
+				return err
+			}
+			all = append(all, strings.Split(strings.TrimRight(out, "\x00"), "\x00"))
+		}
+		return nil
+	})
 	return all
 }

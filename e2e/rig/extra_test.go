@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -72,7 +74,10 @@ const parent = "SEAMS_RIG_TEST_PARENT"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(cli.Main(context.Background(), cli.OSStreams(), os.Args[1:]))
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		code := cli.Main(ctx, cli.OSStreams(), os.Args[1:])
+		stop()
+		os.Exit(code)
 	}
 	if files := os.Getenv(parent); files != "" {
 		own(files)

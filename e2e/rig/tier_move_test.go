@@ -476,7 +476,7 @@ func TestTierRollbackResumes(t *testing.T) {
 	l := startTier(t)
 	l.fill(t)
 	f := l.follow(t)
-	for i, says := range []string{"going back from", "leads to main again", "keys deleted from", "definitions of tier", "take writes again"} {
+	for i, says := range []string{"going back from", "leads to main again", "watches of our own ended", "keys deleted from", "definitions of tier", "take writes again"} {
 		t.Run(strings.ReplaceAll(says, " ", "-"), func(t *testing.T) {
 			before := l.snapshot(t)
 			l.killAt(t, tier.Tier, tier.Close)

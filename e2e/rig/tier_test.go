@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -175,13 +176,14 @@ func (l *liveTier) startServer(t *testing.T, program string) {
 	p, err := l.Extra(t.Context(), "aggregated-hot", []string{program, "--etcd-servers=" + l.etcd.Endpoints[0], "--etcd-prefix=/registry",
 		"--etcd-cafile=" + l.etcd.CAFile, "--etcd-certfile=" + l.etcd.CertFile, "--etcd-keyfile=" + l.etcd.KeyFile,
 		"--bind-address=" + l.Spare(), fmt.Sprintf("--secure-port=%d", tierPort), "--tls-cert-file=" + in("server.crt"), "--tls-private-key-file=" + in("server.key"),
-		"--client-ca-file=" + in("clients.crt"), "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig, "--kubeconfig=" + kubeconfig})
+		"--client-ca-file=" + in("clients.crt"), "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig, "--kubeconfig=" + kubeconfig,
+		"--vmodule=crd_finalizer=4,customresource_handler=4,establishing_controller=4"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if log, err := os.ReadFile(p.LogPath); t.Failed() && err == nil {
-			t.Logf("the end of %s\n%s", p.LogPath, log[max(0, len(log)-8000):])
+			t.Logf("the end of %s\n%s", p.LogPath, log[max(0, len(log)-30000):])
 		}
 	})
 	p.ReadyURL = l.url + "/readyz"
@@ -210,8 +212,9 @@ func (l *liveTier) flags() []string {
 func (l *liveTier) seams(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
+	began := time.Now()
 	code := cli.Main(t.Context(), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, append(args, l.flags()...))
-	t.Logf("seams %s: exit code %d\n%s", strings.Join(args, " "), code, out.String())
+	t.Logf("%s seams %s: exit code %d after %s\n%s", began.Format(time.TimeOnly), strings.Join(args, " "), code, time.Since(began).Round(time.Millisecond), out.String())
 	return code, out.String()
 }
 

@@ -94,7 +94,7 @@ func TestAPIServices(t *testing.T) {
 		}
 	}
 	tier := plans(37)[0].Aggregated[0]
-	s := aggregated.NewAPIService(tier, "agents.example.dev", "v1", 0, []byte("PEM"))
+	s := aggregated.NewAPIService(tier, "agents.example.dev", "v1", []byte("PEM"))
 	want := aggregated.APIServiceSpec{
 		Group: "agents.example.dev", Version: "v1", CABundle: []byte("PEM"), GroupPriorityMinimum: 1000, VersionPriority: 100,
 		Service: aggregated.ServiceReference{Namespace: "seams-system", Name: "agents-example-dev", Port: 9443},
@@ -102,8 +102,8 @@ func TestAPIServices(t *testing.T) {
 	if diff := cmp.Diff(want, s.Spec); diff != "" || s.Name != "v1.agents.example.dev" {
 		t.Errorf("%s: %s", s.Name, diff)
 	}
-	if second := aggregated.NewAPIService(tier, "agents.example.dev", "v1beta1", 1, nil); second.Spec.VersionPriority >= s.Spec.VersionPriority {
-		t.Error("the second version is as good as the preferred one")
+	if second := aggregated.NewAPIService(tier, "agents.example.dev", "v1beta1", nil); second.Spec.VersionPriority != s.Spec.VersionPriority {
+		t.Error("versions are ordered by something else than their names")
 	}
 }
 

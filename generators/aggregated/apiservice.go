@@ -37,29 +37,30 @@ type ServiceReference struct {
 }
 
 // What kube-apiserver itself gives the groups of CRDs, so that discovery and
-// kubectl's preference do not change with a group's place
+// kubectl's preference do not change with a group's place. It is the same for
+// all versions: of two with one priority the more stable and newer comes first,
+// by their names, whatever order a profile has them in
 // (kubernetes pkg/controlplane/controller/crdregistration).
 const (
 	groupPriority   = 1000
 	versionPriority = 100
 )
 
-// NewAPIService sends a version of a group to a tier; the preferred version is
-// the first, number 0. ca is the PEM of the tier's authority; without it
-// kube-apiserver trusts the roots of its system, which have not signed the
+// NewAPIService sends a version of a group to a tier. ca is the PEM of the
+// tier's authority; without it kube-apiserver trusts the roots of its system, which have not signed the
 // server's certificate, so that the APIService never becomes available.
 //
 // It has to be there before the group's CRD is created in the main server: made
 // after it, the automatic one is put back within seconds. And it is available
 // only once the tier has a CRD of that version.
-func NewAPIService(t plan.AggregatedTier, group, version string, number int, ca []byte) *APIService {
+func NewAPIService(t plan.AggregatedTier, group, version string, ca []byte) *APIService {
 	return &APIService{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService"},
 		ObjectMeta: metav1.ObjectMeta{Name: version + "." + group, Labels: labels(t)},
 		Spec: APIServiceSpec{
 			Group: group, Version: version, CABundle: ca,
 			Service:              ServiceReference{Namespace: t.Namespace, Name: t.Service, Port: int32(t.Port)},
-			GroupPriorityMinimum: groupPriority, VersionPriority: int32(max(1, versionPriority-number)),
+			GroupPriorityMinimum: groupPriority, VersionPriority: versionPriority,
 		},
 	}
 }
@@ -68,8 +69,8 @@ func NewAPIService(t plan.AggregatedTier, group, version string, number int, ca 
 func apiServices(t plan.AggregatedTier) []any {
 	var all []any
 	for _, group := range t.Groups {
-		for i, version := range t.Versions[group] {
-			all = append(all, NewAPIService(t, group, version, i, nil))
+		for _, version := range t.Versions[group] {
+			all = append(all, NewAPIService(t, group, version, nil))
 		}
 	}
 	return all

@@ -48,8 +48,9 @@ func (m *merger) etcd() (yamltext.Keyed, bool) {
 	return list, len(list.Items) > 0
 }
 
-// keepVolumes says where volumes are not what the plan would give a new etcd:
-// kOps does not change those that are there.
+// keepVolumes says where volumes are not what the plan would give a new etcd.
+// They are left: what a cloud does to a disk that is there, and when, is for
+// whoever runs it to choose.
 func (m *merger) keepVolumes(name string, old map[string]any) {
 	want := volume(m.plan, m.wanted)
 	for _, member := range mappings(old, "etcdMembers") {
@@ -65,14 +66,26 @@ func (m *merger) keepVolumes(name string, old map[string]any) {
 		if want.VolumeIops > 0 {
 			text += fmt.Sprintf(" and %d IOPS", want.VolumeIops)
 		}
-		m.say(finding.Finding{
-			Code: "kops-volume-kept", Severity: finding.Info, Path: "spec.etcdClusters",
-			Message: fmt.Sprintf("the volumes of %s stay as they are; a new etcd would get %s, and kOps does not change a volume that is there", name, text),
-			Fix:     "replace the members one at a time where the disk is what limits etcd",
-			Ref:     "kubernetes/kops#9381",
-		})
+		m.say(keptVolume(m.plan.Target.Cloud, name, text))
 		return
 	}
+}
+
+// keptVolume says how a volume that stays can be changed: kOps asks AWS alone
+// to change one in place (awstasks/ebsvolume.go), and on other clouds its
+// update ends with an error.
+func keptVolume(cloud, name, want string) finding.Finding {
+	f := finding.Finding{
+		Code: "kops-volume-kept", Severity: finding.Info, Path: "spec.etcdClusters",
+		Message: fmt.Sprintf("the volumes of %s stay as they are; a new etcd would get %s", name, want),
+		Fix:     "where the disk is what limits etcd, replace the members one at a time: kOps does not change a disk that is there on this cloud",
+		Ref:     "kubernetes/kops#9381",
+	}
+	if cloud == "aws" {
+		f.Fix = "where the disk is what limits etcd, change it in the documents: AWS changes it in place, and etcd gets the room when its machine is replaced"
+		f.Ref = "kubernetes/kops#11365"
+	}
+	return f
 }
 
 // env is the shard's environment, without a quota that would be smaller than the

@@ -30,12 +30,12 @@ func afterKind(p *plan.Plan) []plan.Step {
 		}
 		step := plan.Step{
 			Title:  "Add the further members of " + s.Name,
-			Why:    "kind starts all containers with their manifests, and these members restart until the first one knows of them. Their pods may take up to five minutes to try again.",
+			Why:    "kind starts all containers with their manifests, and these members restart until the first one knows of them. By then kubelet waits for minutes before it tries them again: one that is restarted does so at once.",
 			Check:  etcdctl(s, s.Members[0], "endpoint health --cluster"),
 			Expect: fmt.Sprintf("%d healthy endpoints", len(s.Members)),
 		}
 		for _, m := range s.Members[1:] {
-			step.Commands = append(step.Commands, c.addMember(s, m)...)
+			step.Commands = append(step.Commands, c.addMember(s, m, "docker exec "+m+" systemctl restart kubelet")...)
 		}
 		steps = append(steps, step)
 	}

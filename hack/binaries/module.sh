@@ -34,11 +34,13 @@ etcd() {
 
 		tool (
 			go.etcd.io/etcd/etcdctl/v3
+			go.etcd.io/etcd/etcdutl/v3
 			go.etcd.io/etcd/server/v3
 		)
 
 		require (
 			go.etcd.io/etcd/etcdctl/v3 $version
+			go.etcd.io/etcd/etcdutl/v3 $version
 			go.etcd.io/etcd/server/v3 $version
 		)
 	END

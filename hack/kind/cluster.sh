@@ -21,6 +21,7 @@ up() {
 	"$here/docker.sh" up >&2
 	"$repo/hack/build-binaries.sh" kind kubectl kubeadm >&2
 	image=$("$here/node-image.sh")
+	"$here/balancer-image.sh" "$image"
 	(cd "$repo" && go run ./cmd/seams render -f "$profile" --target kind ${K8S:+--kubernetes "$K8S"} --force "$@" -d "$dir" >&2)
 	(cd "$repo" && go run ./hack/kind/cluster -dir "$dir" -image "$image" -kind "$(where kind)" -kubectl "$(where kubectl)")
 }

@@ -39,17 +39,19 @@ command -v docker >/dev/null && docker info >/dev/null 2>&1 && running=1
 "$here/docker.sh" up
 [[ -n $running ]] || started=1
 
-"$repo/hack/build-binaries.sh" kind kubectl kubeadm
+"$repo/hack/build-binaries.sh" kind kubectl kubeadm etcdutl
 SEAMS_KIND_IMAGE=$("$here/node-image.sh")
+"$here/balancer-image.sh" "$SEAMS_KIND_IMAGE"
 SEAMS_KIND=$(where kind)
 SEAMS_KUBECTL=$(where kubectl)
+SEAMS_ETCDUTL=$(where etcdutl)
 SEAMS_KUBERNETES=$("$(where kubeadm)" version -o short)
 SEAMS_KUBERNETES=${SEAMS_KUBERNETES#v}
 SEAMS_KIND_LOGS=${LOGS:-$repo/out/kind-logs}
 work=$(mktemp -d)
 SEAMS=$work/seams
 SEAMS_KIND_RECORD=$work/clusters
-export SEAMS SEAMS_KIND SEAMS_KIND_IMAGE SEAMS_KIND_LOGS SEAMS_KIND_RECORD SEAMS_KUBECTL SEAMS_KUBERNETES
+export SEAMS SEAMS_ETCDUTL SEAMS_KIND SEAMS_KIND_IMAGE SEAMS_KIND_LOGS SEAMS_KIND_RECORD SEAMS_KUBECTL SEAMS_KUBERNETES
 cd "$repo"
 go build -o "$SEAMS" ./cmd/seams
 go build -o "$work/cluster" ./hack/kind/cluster

@@ -182,7 +182,7 @@ func (d *differ) fits(p target.Platform) error {
 func (d *differ) compare(s *subject, out *rendered) error {
 	in := diff.Input{Existing: d.existing, Plan: out.Plan, Recipe: s.recipe}
 	for _, f := range out.below("") {
-		if d.renderer.into != nil && isMerged(f.Path) {
+		if d.renderer.into != nil && isMerged(f.Path) && f.Path != additionalKops {
 			in.Before, in.Merged = d.renderer.into.data, f.Data
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path"
 
+	"github.com/kubeseams/seams/internal/diff"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/lint/read"
 )
@@ -12,7 +13,7 @@ import (
 // readExisting reads what runs today: one file, standard input, or the files of
 // a directory that are of a kind to compare.
 func readExisting(stdin io.Reader, name string) ([]file.File, error) {
-	source := &lintFiles{stdin: stdin, paths: []string{name}}
+	source := &lintFiles{stdin: stdin, paths: []string{name}, also: diff.IsPlain}
 	if err := source.check(); err != nil {
 		return nil, err
 	}
@@ -54,5 +55,5 @@ func readOne(source *lintFiles, name string) ([]byte, error) {
 // isCompared tells whether a file of a tree is of a kind to compare.
 func isCompared(name string, data []byte) bool {
 	kinds := read.Kubeadm | read.Component | read.ConfigMap | read.Pod | read.Kops
-	return path.Base(path.Dir(name)) == "patches" && read.IsPatchName(path.Base(name)) || read.Of(name, data, false).Has(kinds)
+	return diff.IsPlain(name) || diff.HasObjects(data) || path.Base(path.Dir(name)) == "patches" && read.IsPatchName(path.Base(name)) || read.Of(name, data, false).Has(kinds)
 }

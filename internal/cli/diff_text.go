@@ -46,6 +46,10 @@ func (t *diffText) print() {
 	if !d.Changed {
 		return
 	}
+	if len(d.Instructions) > 0 {
+		t.head("Read or run on the way")
+		t.paragraph("  ", "seams render writes these; no host keeps them, so that there was nothing to compare: "+strings.Join(d.Instructions, ", ")+".")
+	}
 	t.rollout()
 	t.hazards()
 }

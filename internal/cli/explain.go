@@ -17,8 +17,11 @@ type explanation struct {
 	Digest   string             `json:"digest"`
 	Estimate *estimate.Estimate `json:"estimate"`
 	WhatIfs  []estimate.WhatIf  `json:"whatIfs"`
-	Recipe   *recipe.Recipe     `json:"recipe"`
-	Findings []finding.Finding  `json:"findings"`
+	// Memory is what each process holds, now and with the recipe; nothing for one
+	// that changes nothing.
+	Memory   []processMemory   `json:"memory,omitempty"`
+	Recipe   *recipe.Recipe    `json:"recipe"`
+	Findings []finding.Finding `json:"findings"`
 }
 
 func newExplainCmd(streams Streams, name string) *cobra.Command {
@@ -71,6 +74,7 @@ func runExplain(ctx context.Context, streams Streams, in *inputFlags, output out
 		}
 		if w, ok := recipeWhatIf(s); ok {
 			x.WhatIfs = append(x.WhatIfs, w)
+			x.Memory = processMemories(s.estimate, estimate.Compute(s.profile, s.recipe.Layout))
 		}
 		seen, past = append(seen, s.findings...), past || s.recipe.PastLadder()
 		if output.isText() {

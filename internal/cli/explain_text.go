@@ -29,6 +29,7 @@ func explainText(s Streams, x *explanation, figures bool) {
 	recipeText(s, x, first != nil)
 	section(s, "What each change would do to the present layout")
 	whatIfTable(s, x)
+	memoryTable(s, x.Memory)
 	section(s, "On what evidence")
 	evidenceText(s, x.Recipe)
 	if len(others) > 0 {

@@ -25,6 +25,7 @@ type lintFlags struct {
 	ignore       []string
 	oneCluster   bool
 	upgrade      bool
+	before       []string
 	experimental bool
 }
 
@@ -61,6 +62,7 @@ kubectl -n kube-system get cm kubeadm-config -o yaml > kubeadm-config.yaml
 # one value, a kOps cluster, a report for a code host
 echo '--etcd-servers-overrides=/events#https://10.0.0.21:2379' | %[1]s lint -
 kops get all my.example.com -o yaml | %[1]s lint --kops 1.36 -
+%[1]s lint --before before.yaml cluster.yaml
 %[1]s lint -o sarif --fail-on never . > lint.sarif
 `),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,6 +84,7 @@ func (l *lintFlags) register(cmd *cobra.Command) {
 	f.StringVar(&l.kopsFlags, "kops-feature-flags", "", "value of KOPS_FEATURE_FLAGS that kOps runs with")
 	f.StringArrayVar(&l.ignore, "ignore", nil, "suppress a code in all files, as CODE=REASON; repeatable")
 	f.BoolVar(&l.oneCluster, "one-cluster", false, "judge all files together, as one cluster's")
+	f.StringArrayVar(&l.before, "before", nil, "file with the kOps documents in force now: say what kOps refuses or cannot do on the way from them; repeatable")
 	f.BoolVar(&l.upgrade, "for-upgrade", false, "kubeadm configurations are meant for kubeadm upgrade --config")
 	f.BoolVar(&l.experimental, "allow-experimental-api", false, "let kubeadm.k8s.io/v1 pass, as kubeadm does with this flag")
 	kinds := append(lintKinds(), target.Components...)
@@ -141,6 +144,13 @@ func runLint(ctx context.Context, streams Streams, flags *lintFlags, args []stri
 	}
 	if len(args)+len(flags.configs) == 0 {
 		return fmt.Errorf("nothing to lint: pass files or directories, or - for standard input")
+	}
+	for _, p := range flags.before {
+		f, err := readBefore(p)
+		if err != nil {
+			return err
+		}
+		in.Before = append(in.Before, f)
 	}
 	files := &lintFiles{stdin: streams.In, configs: flags.configs, paths: args}
 	if err := files.check(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/lint"
 	"github.com/kubeseams/seams/internal/lint/read"
 )
@@ -20,6 +21,8 @@ const stdinName = "stdin"
 type lintFiles struct {
 	stdin          io.Reader
 	paths, configs []string
+	// also, where it is set, has files of a tree looked at that no name says so of.
+	also func(name string) bool
 	// skipped counts the files that were not looked at because of their names.
 	skipped int
 	// piped is what was read from standard input.
@@ -48,6 +51,27 @@ func (l *lintFiles) check() error {
 		l.piped = piped
 	}
 	return nil
+}
+
+// readBefore reads documents that are compared with, within what is read of
+// any file.
+func readBefore(p string) (file.File, error) {
+	f, err := os.Open(p)
+	if err != nil {
+		return file.File{}, fmt.Errorf("--before: %w", err)
+	}
+	defer f.Close() // it was only read
+	data, err := read.All(f)
+	if err == nil {
+		err = read.Bounds(data)
+	}
+	if err != nil {
+		return file.File{}, fmt.Errorf("--before %s: %w", p, bareError(err))
+	}
+	if !read.Of(p, data, true).Has(read.Kops) {
+		return file.File{}, fmt.Errorf("--before %s: no document of kOps in it; give what \"kops get all -o yaml\" printed before the change", p)
+	}
+	return file.File{Path: filepath.ToSlash(p), Data: data}, nil
 }
 
 // bareError is a file's error without the path, which the message has already.
@@ -111,7 +135,7 @@ func (l *lintFiles) search(dir string, yield func(lint.Entry, error) bool) bool 
 				return filepath.SkipDir
 			}
 		case configs[name]:
-		case !d.Type().IsRegular() || !candidate(name):
+		case !d.Type().IsRegular() || !candidate(name) && (l.also == nil || !l.also(name)):
 			l.skipped++
 		default:
 			more = yield(lint.Entry{Path: name}, nil)

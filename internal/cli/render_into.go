@@ -22,8 +22,9 @@ import (
 
 // Names of the merged documents among the rendered files.
 const (
-	mergedKops    = "cluster.yaml"
-	mergedKubeadm = "merged.yaml"
+	mergedKops     = "cluster.yaml"
+	additionalKops = "additional.yaml"
+	mergedKubeadm  = "merged.yaml"
 )
 
 // into is what --into names: the documents of a cluster that is there.
@@ -115,7 +116,7 @@ func (r *renderer) merge(p *plan.Plan) ([]file.File, []finding.Finding, error) {
 	}
 	files := []file.File{{Path: mergedKops, Data: merged}, rollout.Running(p)}
 	if len(bytes.TrimSpace(additional)) > 0 {
-		files = append(files, file.File{Path: "additional.yaml", Data: additional})
+		files = append(files, file.File{Path: additionalKops, Data: additional})
 	}
 	tiers, err := aggregated.Files(p)
 	if err != nil {
@@ -173,7 +174,7 @@ func (i *into) inherited(findings []finding.Finding, files []file.File, t target
 // isMerged reports whether a file is the merged documents, or a second stream of
 // them, and not what goes with them.
 func isMerged(path string) bool {
-	return path == mergedKops || path == mergedKubeadm || path == "additional.yaml"
+	return path == mergedKops || path == mergedKubeadm || path == additionalKops
 }
 
 // onOutput calls merged documents that are only printed what they are: there is

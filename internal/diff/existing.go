@@ -18,6 +18,8 @@ import (
 type Existing struct {
 	files []file.File
 	docs  []*document
+	// wholes are the files that were compared as such.
+	wholes map[string]bool
 }
 
 // document is one document of the existing files.
@@ -31,6 +33,24 @@ type document struct {
 	group string
 	kind  string
 	seen  bool
+	// list is the List that the document is an item of.
+	list *document
+}
+
+// see notes that a document was compared.
+func (d *document) see() {
+	d.seen = true
+	if d.list != nil {
+		d.list.seen = true
+	}
+}
+
+// see notes that a file was compared as a whole.
+func (e *Existing) see(name string) {
+	if e.wholes == nil {
+		e.wholes = map[string]bool{}
+	}
+	e.wholes[name] = true
 }
 
 // Read takes files apart into documents: those of a stream, and the
@@ -41,6 +61,9 @@ func Read(files []file.File) (*Existing, error) {
 	for _, f := range files {
 		if err := read.Bounds(f.Data); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
+		}
+		if IsPlain(f.Path) {
+			continue // compared whole, or not at all
 		}
 		take := e.pieces
 		if read.Of(f.Path, f.Data, true).Has(read.Kops) {
@@ -234,7 +257,7 @@ func (e *Existing) pods() []*document {
 func (e *Existing) ignored() []string {
 	var names []string
 	for _, f := range e.files {
-		if !slices.ContainsFunc(e.docs, func(d *document) bool { return d.file == f.Path && d.seen }) {
+		if !e.wholes[f.Path] && !slices.ContainsFunc(e.docs, func(d *document) bool { return d.file == f.Path && d.seen }) {
 			names = append(names, f.Path)
 		}
 	}

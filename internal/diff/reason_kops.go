@@ -11,6 +11,8 @@ func (a *asker) kopsCluster(c Change) []Reason {
 	block, rest := split(strings.TrimPrefix(c.Path, "spec."))
 	field, _ := split(strings.TrimPrefix(rest, "."))
 	switch {
+	case strings.Contains(rest, "].etcdMembers["):
+		return nil // an overlay's: the plan leaves members that are there alone
 	case block == "etcdClusters":
 		store := bracketed.FindStringSubmatch(c.Path)[1]
 		if store == "main" {

@@ -9,6 +9,7 @@ import (
 
 	kyaml "sigs.k8s.io/yaml"
 
+	check "github.com/kubeseams/seams/internal/check/kops"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/plan"
@@ -37,7 +38,7 @@ func Compare(in Input) (*Diff, error) {
 	p := in.Plan
 	d := &Diff{
 		Profile: p.Name, Platform: string(p.Target.Platform), Version: p.Target.Kubernetes.String(), Rungs: p.Rungs,
-		Documents: []Document{}, NotCompared: []string{}, Rollout: []Step{}, Hazards: []Hazard{}, Findings: []finding.Finding{},
+		Documents: []Document{}, NotCompared: []string{}, Instructions: []string{}, Rollout: []Step{}, Hazards: []Hazard{}, Findings: []finding.Finding{},
 	}
 	c := &comparison{Input: in, diff: d, asker: newAsker(in.Recipe, p), present: map[string]bool{}, standing: map[string]bool{}}
 	if err := c.merged(); err != nil {
@@ -50,6 +51,9 @@ func Compare(in Input) (*Diff, error) {
 	}
 	if err := c.rendered(); err != nil {
 		return nil, err
+	}
+	if p.Target.Platform == target.Kops {
+		c.kopsChanges()
 	}
 	d.Changed = len(d.Documents) > 0
 	d.Ignored = in.Existing.ignored()
@@ -69,6 +73,9 @@ type comparison struct {
 	// present are the rendered manifests that stand in some form, standing those
 	// that stand as they are wanted.
 	present, standing map[string]bool
+	// objects are the existing objects, and kinds those that any is of.
+	objects map[objectKey]*document
+	kinds   map[objectKey]bool
 }
 
 // merged compares the stream with what the merge made of it.
@@ -102,6 +109,20 @@ func (c *comparison) merged() error {
 		})
 	}
 	return nil
+}
+
+// kopsChanges says what of the changes kOps refuses or leaves to the cloud. The
+// plan itself makes none of those; an overlay may.
+func (c *comparison) kopsChanges() {
+	name := "cluster.yaml"
+	for _, f := range c.Existing.kopsFiles() {
+		name = f.Path
+	}
+	before, after := []file.File{{Path: "before.yaml", Data: c.Before}}, []file.File{{Path: "after.yaml", Data: c.Merged}}
+	for _, f := range check.Changes(before, after) {
+		f.File, f.Line = name, 0 // the line is one of the merged text, which nobody has
+		c.diff.Findings = append(c.diff.Findings, f)
+	}
 }
 
 // filled are a stream's documents that are not blank.
@@ -162,19 +183,25 @@ func (c *comparison) changed(d *document, text []byte, who func(Change) []Reason
 	return nil
 }
 
-// rendered looks for the files that go beside the configuration.
+// rendered compares the files that go beside the configuration. Each comes to
+// be among the changes, in order, or named as not compared.
 func (c *comparison) rendered() error {
 	for _, f := range c.Rendered {
+		var err error
 		switch dir, _, _ := strings.Cut(f.Path, "/"); {
 		case c.present[f.Path]:
 		case dir == "manifests":
 			c.missing(f)
+		case dir == "manifests-steady": // what its twin in manifests is compared with
 		case dir == "patches" || f.Path == "scheduler.yaml":
-			if err := c.beside(f); err != nil {
-				return err
-			}
-		case dir == "aggregated" && path.Ext(f.Path) == ".yaml":
-			c.diff.NotCompared = append(c.diff.NotCompared, f.Path)
+			err = c.beside(f)
+		case dir == "aggregated" && path.Ext(f.Path) == ".yaml", f.Path == "additional.yaml":
+			err = c.tierObjects(f)
+		default:
+			err = c.whole(f)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -19,6 +19,9 @@ type Diff struct {
 	// NotCompared are rendered files of which the existing files hold no kind, so
 	// that nobody can tell whether they are in place.
 	NotCompared []string `json:"notCompared"`
+	// Instructions are rendered files that people read or steps run, and that no
+	// existing file has the path of: nothing can be in force of them.
+	Instructions []string `json:"instructions"`
 	// Ignored are existing files with nothing in them that a plan may own.
 	Ignored []string `json:"ignored,omitempty"`
 	// Rollout is the order in which to get there; empty when nothing changes.

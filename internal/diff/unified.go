@@ -38,10 +38,20 @@ func (d *Diff) Unified(existing []file.File) []byte {
 			}
 		}
 	}
+	added := map[string][]byte{}
+	var names []string
 	for _, doc := range d.Documents {
 		if doc.Action == ActionAdd && !slices.ContainsFunc(existing, func(f file.File) bool { return f.Path == doc.File }) {
-			out.Write(diff.Diff("/dev/null", nil, doc.File, doc.after))
+			if added[doc.File] == nil {
+				names = append(names, doc.File)
+				added[doc.File] = doc.after
+				continue
+			}
+			added[doc.File] = appended(added[doc.File], doc.after)
 		}
+	}
+	for _, name := range names {
+		out.Write(diff.Diff("/dev/null", nil, name, added[name]))
 	}
 	return out.Bytes()
 }

@@ -92,6 +92,8 @@ func TestCases(t *testing.T) {
 		want             []string // LINE SEVERITY CODE
 	}{
 		{"8 liveness beside 3 members", "k.yaml", v4 + "apiServer:\n  extraArgs:\n  - {name: etcd-servers-overrides, value: \"/events#https://a:2379;https://b:2379;https://c:2379\"}\n", Input{}, []string{}},
+		{"11 given twice", "a.flags", "--etcd-servers-overrides=/events#https://10.0.0.21:2379\n--etcd-servers-overrides=coordination.k8s.io/leases#https://10.0.0.22:2379\n", Input{}, []string{}},
+		{"11 given twice for one resource", "a.flags", "--etcd-servers-overrides=/events#https://10.0.0.21:2379\n--etcd-servers-overrides=/events#https://10.0.0.22:2379\n", Input{}, []string{"2 error override-duplicate"}},
 		{"12 no certificates for a shard", "a.flags", "--advertise-address=10.0.0.11\n--etcd-servers=http://10.0.0.11:2379\n--etcd-servers-overrides=/events#https://10.0.0.21:2379\n", Input{}, []string{"3 error etcd-tls-missing"}},
 		{"14 one member below kubeadm's probe", "k.yaml", v4 + "apiServer:\n  extraArgs:\n  - {name: etcd-servers-overrides, value: \"/events#https://a:2379\"}\n", Input{}, []string{"6 warning probe-tied-to-store"}},
 		{"15 external etcd, one member", "k.yaml", v4 + "etcd:\n  external:\n    endpoints: [\"https://10.0.0.11:2379\"]\n", Input{}, []string{"6 warning etcd-servers-incomplete"}},

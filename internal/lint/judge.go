@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubeseams/seams/internal/check"
+	"github.com/kubeseams/seams/internal/check/kops"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/lint/read"
@@ -102,7 +103,11 @@ func (l *linter) unit(u unit, texts [][]byte) []finding.Finding {
 	}
 	rename := strings.NewReplacer(names...)
 	var findings []finding.Finding
-	for _, f := range check.Check(in) {
+	found := check.Check(in)
+	if len(l.in.Before) > 0 {
+		found = append(found, kops.Changes(l.in.Before, in.Files)...)
+	}
+	for _, f := range found {
 		f, ok := settle(f)
 		if !ok {
 			continue

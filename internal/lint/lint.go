@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/lint/read"
 	"github.com/kubeseams/seams/internal/target"
@@ -48,6 +49,9 @@ type Input struct {
 	KopsFeatureFlags string
 	// OneCluster says that all files are of one cluster.
 	OneCluster bool
+	// Before are documents of kOps as they are in force now: what kOps refuses or
+	// cannot do on the way from them to the entries is said.
+	Before []file.File
 	// Upgrade says that kubeadm configurations are for kubeadm upgrade --config.
 	Upgrade bool
 	// Experimental lets kubeadm.k8s.io/v1 pass.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubeseams/seams/internal/target"
 )
 
 // tierCA is where the rollout keeps the public half of the tiers' authority.
@@ -35,7 +37,7 @@ func (m *maker) stepTierObjects() {
 	s := Step{
 		Title:    "Prepare for the aggregated tiers",
 		Why:      "A tier's server ends when it may not read how kube-apiserver's front proxy shows itself, so its rights come first. Nothing changes for any group yet.",
-		Commands: []string{"PUSH=1 sh aggregated/image/build.sh", "kubectl apply --server-side -f aggregated/objects.yaml"},
+		Commands: []string{m.tierImage(), "kubectl apply --server-side -f aggregated/objects.yaml"},
 		Check:    "kubectl get clusterrole seams:aggregated-server && kubectl get prioritylevelconfiguration seams-aggregated && kubectl auth can-i list services --as=" + m.plan.Aggregated[0].User(),
 		Expect:   "both objects, and yes",
 		Hazard:   "The priority level takes a seventh of the seats of every kube-apiserver from this step on, and lends what it does not use.",
@@ -45,6 +47,17 @@ func (m *maker) stepTierObjects() {
 		s.Commands = append(s.Commands, "kubectl apply --server-side -f "+t.file("objects.yaml"))
 	}
 	m.step(s)
+}
+
+// tierImage builds the servers' image and brings it to where nodes find it:
+// into a registry, or into the nodes of a kind cluster, which need none.
+func (m *maker) tierImage() string {
+	const build = "sh aggregated/image/build.sh"
+	image := m.plan.Aggregated[0].Image
+	if m.target.Platform != target.Kind || image == "" {
+		return "PUSH=1 " + build
+	}
+	return build + " && kind load docker-image --name " + m.plan.Name + " " + image
 }
 
 func (t AggregatedTier) file(name string) string { return "aggregated/" + t.Name + "/" + name }

@@ -46,6 +46,12 @@ type Demand struct {
 	Objects int `json:"objects,omitempty"`
 	// RBACObjects are roles and bindings that are created as well.
 	RBACObjects int `json:"rbacObjects,omitempty"`
+	// Listers are clients that list the custom objects, each every 10 s; 0 is one
+	// that nobody counts on: a resource of few listers may leave a watch cache.
+	Listers int `json:"listers,omitempty"`
+	// LayoutTimes is for how many times the objects the layout is rendered: what
+	// a rung does with more than this machine can hold. 0 is once.
+	LayoutTimes int `json:"layoutTimes,omitempty"`
 	// Apiservers, each on a host of its own.
 	Apiservers int `json:"apiservers,omitempty"`
 	Elections  int `json:"elections,omitempty"`
@@ -61,7 +67,7 @@ var kinds = map[string]struct{ must, may []string }{
 	KindCustomWrites:    {[]string{"writesPerSecond", "objectBytes", "seconds"}, []string{"groups", "apiservers"}},
 	KindEvents:          {[]string{"eventsPerSecond", "seconds"}, []string{"apiservers"}},
 	KindLeaderElections: {[]string{"elections", "seconds"}, []string{"apiservers"}},
-	KindObjects:         {[]string{"objects", "objectBytes"}, []string{"groups", "rbacObjects", "apiservers"}},
+	KindObjects:         {[]string{"objects", "objectBytes"}, []string{"groups", "rbacObjects", "listers", "layoutTimes", "apiservers"}},
 	KindShards:          {[]string{"objects", "shards", "seconds", "writesPerSecond"}, []string{"objectBytes", "apiservers"}},
 }
 
@@ -99,6 +105,12 @@ func demandOf(p *recipe.Proof) (Demand, error) {
 	}
 	d.Groups, d.Apiservers = max(d.Groups, 1), max(d.Apiservers, 1)
 	return d, errors.Join(errs...)
+}
+
+// rendered is the demand that the layout is rendered for.
+func (d Demand) rendered() Demand {
+	d.Objects *= max(d.LayoutTimes, 1)
+	return d
 }
 
 // scaled multiplies how much there is of everything, and not how large one is,

@@ -30,7 +30,7 @@ func TestProofsCanBeRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := profileOf(context.Background(), d, Probed(r), "1.37")
+			p, err := profilesOf(context.Background(), d, Probed(r), "1.37")
 			if err != nil {
 				t.Fatal(err)
 			}

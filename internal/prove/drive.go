@@ -21,7 +21,7 @@ const (
 	shardBytes = 1000
 	// roleBytes is a Role of a few rules, as operators bring them.
 	roleBytes = 600
-	// listEvery is how often a proof about resident objects lists them all.
+	// listEvery is how often a client lists resident objects, all of them.
 	listEvery = 10 * time.Second
 	// objectSeconds is how long such a proof looks at the objects lying there.
 	objectSeconds = 20
@@ -35,17 +35,19 @@ func (d Demand) Duration() time.Duration {
 	return time.Duration(d.Seconds) * time.Second
 }
 
-// loads are the loads of a demand. Nodes talk to the apiservers of their tier,
-// and everybody else to main's. With probe, a trickle of core calls feels what
-// the rest does; it writes, so an idle cluster is measured without it.
-func (d Demand) loads(main, nodes []*rest.Config, probe bool, progress func(load.Progress)) ([]Step, error) {
-	driver, err := load.NewDriver(load.Options{Servers: main, Seed: seed, Progress: progress})
+// loads are the loads of a demand, through the servers of the options. Nodes
+// talk to the apiservers of their tier, and everybody else to main's. With probe,
+// a trickle of core calls feels what the rest does; it writes, so an idle cluster
+// is measured without it.
+func (d Demand) loads(main load.Options, nodes []*rest.Config, probe bool) ([]Step, error) {
+	driver, err := load.NewDriver(main)
 	if err != nil {
 		return nil, err
 	}
 	through := driver
 	if d.Kind == KindNodes {
-		if through, err = load.NewDriver(load.Options{Servers: nodes, Seed: seed, Progress: progress}); err != nil {
+		main.Servers = nodes
+		if through, err = load.NewDriver(main); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +105,7 @@ func (d Demand) demanded(driver, through *load.Driver, at Place) ([]Step, error)
 func (d Demand) resident(driver *load.Driver, at Place) []Step {
 	each := d.Objects / d.Groups
 	loads := []Step{{&load.Objects{
-		Driver: driver, Namespace: at.Namespace, Groups: d.groups(), ListEvery: listEvery, Custom: load.Set{Count: each, Bytes: d.ObjectBytes},
+		Driver: driver, Namespace: at.Namespace, Groups: d.groups(), ListEvery: listEvery / time.Duration(max(d.Listers, 1)), Custom: load.Set{Count: each, Bytes: d.ObjectBytes},
 	}, "custom", each * d.Groups}}
 	if d.RBACObjects > 0 {
 		loads = append(loads, Step{&load.Objects{

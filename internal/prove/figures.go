@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,12 @@ const storePrefix = "store."
 // its processor and memory are looked at.
 const componentPrefix = "component."
 
+// tierPrefix begins that of a server of an aggregated tier.
+const tierPrefix = "tier."
+
+// mainTier is the apiservers that everybody talks to, and their store.
+const mainTier = "main"
+
 // store says that the process is an etcd, and not an apiserver.
 func (w *watched) store() bool { return strings.HasPrefix(w.Prefix, storePrefix) }
 
@@ -59,22 +66,34 @@ func tierOf(p *rig.Process) string {
 	if name, ok := strings.CutPrefix(pod, "kube-apiserver-"); ok {
 		return name
 	}
-	return "main"
+	return mainTier
+}
+
+// seenAs is how the figures of a process begin; empty when there are none.
+func seenAs(p *rig.Process) string {
+	switch {
+	case p.MetricsURL == "":
+		return ""
+	case p.Store != "":
+		return storePrefix + p.Store
+	case p.Tier != "":
+		return tierPrefix + p.Tier
+	case p.Component == "kube-apiserver":
+		return "apiserver." + tierOf(p)
+	}
+	return ""
 }
 
 func newObserver(r *rig.Rig) (*Observer, error) {
 	var all []Seen
 	for _, p := range r.Processes() {
-		if p.MetricsURL == "" || p.Store == "" && p.Component != "kube-apiserver" {
+		prefix := seenAs(p)
+		if prefix == "" {
 			continue
 		}
-		source, err := scrape.NewSource(p.Name, strings.TrimSuffix(p.MetricsURL, "/metrics"), r.Config(p.Name))
+		source, err := scrape.NewSource(p.Name, strings.TrimSuffix(p.MetricsURL, "/metrics"), r.ConfigOf(p))
 		if err != nil {
 			return nil, err
-		}
-		prefix := "apiserver." + tierOf(p)
-		if p.Store != "" {
-			prefix = storePrefix + p.Store
 		}
 		all = append(all, Seen{prefix, source})
 	}
@@ -167,6 +186,10 @@ func (o *Observer) Figures() (all []scrape.Figure, remarks []string, err error) 
 	for _, f := range byName {
 		all = append(all, f)
 	}
+	all = append(all, o.largest()...)
+	if ratio, ok := o.spread(byName); ok {
+		all = append(all, scrape.Figure{Name: "tier-spread-ratio", Value: ratio})
+	}
 	if copies, ok := o.copies(); ok {
 		all = append(all, scrape.Figure{Name: "resident-copies", Value: copies})
 	}
@@ -226,7 +249,7 @@ func heapOf(s *scrape.Snapshot) (float64, bool) {
 func (o *Observer) copies() (float64, bool) {
 	var total, most float64
 	for _, w := range o.watched {
-		if w.Prefix != "apiserver.main" {
+		if w.Prefix != "apiserver."+mainTier {
 			continue
 		}
 		added, ok := w.added()
@@ -236,6 +259,38 @@ func (o *Observer) copies() (float64, bool) {
 		total, most = total+added, max(most, added)
 	}
 	return total / most, most > 0
+}
+
+// largest are what the objects of each kind made live in the process, apiserver
+// or server of a tier, that holds most of them. A share of a partition is seen by
+// it: per object of all there are.
+func (o *Observer) largest() []scrape.Figure {
+	most := map[string]scrape.Figure{}
+	for _, w := range o.watched {
+		for _, f := range w.weights {
+			f.Name = "largest." + f.Name
+			if seen, ok := most[f.Name]; !ok || f.Value > seen.Value {
+				most[f.Name] = f
+			}
+		}
+	}
+	return slices.Collect(maps.Values(most))
+}
+
+// spread is the writes of the aggregated tiers' busiest etcd over an even part.
+func (o *Observer) spread(byName map[string]scrape.Figure) (float64, bool) {
+	var total, most float64
+	names := map[string]bool{}
+	for _, w := range o.watched {
+		if name, ok := strings.CutPrefix(w.Prefix, tierPrefix); ok {
+			names[name] = true
+		}
+	}
+	for name := range names {
+		puts := byName[storePrefix+name+".puts-per-second"].Value
+		total, most = total+puts, max(most, puts)
+	}
+	return most / (total / float64(len(names))), total > 0
 }
 
 // Tidy sorts figures, keeps the first of each name, since loads share what they

@@ -54,8 +54,28 @@ func pins(r recipe.Rung) []string {
 }
 
 // layoutOf renders a demand's profile under the given rungs as static pods, and
-// has it checked like everything that is rendered.
-func layoutOf(ladder *recipe.Ladder, p *profile.Profile, rungs []string) (*Layout, error) {
+// has it checked like everything that is rendered. What is driven is estimated on
+// it, which may be less than it is rendered for.
+func layoutOf(ladder *recipe.Ladder, p profiles, rungs []string) (*Layout, error) {
+	l, err := renderedOf(ladder, p.rendered, rungs)
+	if err == nil {
+		l.Estimate = estimate.Compute(p.driven, l.Estimate.Layout)
+	}
+	return l, err
+}
+
+// profiles of a demand: what its layout is rendered for, and what is driven.
+type profiles struct{ rendered, driven *profile.Profile }
+
+// profilesOf describes a demand; probed says that core calls are made beside it.
+func profilesOf(ctx context.Context, d Demand, probed bool, kubernetes string) (p profiles, err error) {
+	if p.driven, err = profileOf(ctx, d, probed, kubernetes); err == nil {
+		p.rendered, err = profileOf(ctx, d.rendered(), probed, kubernetes)
+	}
+	return p, err
+}
+
+func renderedOf(ladder *recipe.Ladder, p *profile.Profile, rungs []string) (*Layout, error) {
 	t, err := p.Target()
 	if err != nil {
 		return nil, err
@@ -169,7 +189,7 @@ func stateOf(d Demand) map[string]any {
 		var all []any
 		for _, group := range d.groups() {
 			all = append(all, map[string]any{
-				"group": group, "resource": load.Dormants(group).Plural, "count": d.Objects / d.Groups, "bytes": d.ObjectBytes, "listers": 0,
+				"group": group, "resource": load.Dormants(group).Plural, "count": d.Objects / d.Groups, "bytes": d.ObjectBytes, "listers": d.Listers,
 			})
 		}
 		if d.RBACObjects > 0 {
@@ -196,7 +216,7 @@ func controlPlaneOf(d Demand) map[string]any {
 	}
 	cp := map[string]any{"hosts": hosts, "memoryGiB": 16, "cpu": 2, "etcdDisks": 16, "etcdQuotaGiB": 8}
 	// Programs run as processes here, whatever their image is called.
-	cp["tiers"] = map[string]any{"image": "localhost/apiextensions-apiserver:proof"}
+	cp["tiers"] = map[string]any{"image": "localhost/apiextensions-apiserver:proof", "groups": tierGroupsOf(d)}
 	if len(hosts) > 1 || d.Through != "" {
 		cp["endpoint"] = "192.0.2.10:6443"
 	}
@@ -204,4 +224,13 @@ func controlPlaneOf(d Demand) map[string]any {
 		cp["nodeEndpoint"] = "192.0.2.9:6443"
 	}
 	return cp
+}
+
+// tierGroupsOf are the versions of the demand's groups, for their APIServices.
+func tierGroupsOf(d Demand) []any {
+	all := []any{}
+	for _, c := range d.Custom() {
+		all = append(all, map[string]any{"group": c.Group, "versions": []string{load.CustomVersion}})
+	}
+	return all
 }

@@ -37,8 +37,8 @@ type foretold struct {
 // foretells pairs what the rig can measure with what the estimator says of it.
 // Figures that only show after an hour, such as the history of Events, or that
 // nothing here causes, are not among them.
-func foretells() []foretold {
-	return []foretold{
+func foretells(l estimate.Layout) []foretold {
+	all := []foretold{
 		{metric: "store.main.puts-per-second", figures: []string{"store.main.writes"}},
 		{metric: "store.events.puts-per-second", figures: []string{"store.events.writes"}, kinds: []string{KindEvents}},
 		{metric: "store.leases.puts-per-second", figures: []string{"store.leases.writes"}},
@@ -51,6 +51,13 @@ func foretells() []foretold {
 			figures: []string{"resource.nodes.cached", "resource.leases.coordination.k8s.io.cached"}},
 		{metric: "store.main.added-in-use-bytes", figures: []string{"resource.dormants.*.stored", "resource.roles.*.stored"}, kinds: []string{KindObjects}},
 	}
+	for _, t := range l.Aggregated {
+		all = append(all,
+			foretold{metric: "store." + t.Name + ".puts-per-second", figures: []string{"store." + t.Name + ".writes"}, kinds: []string{KindCustomWrites}},
+			foretold{metric: tierPrefix + t.Name + ".heap-bytes", figures: []string{tierPrefix + t.Name + ".heap"}},
+			foretold{metric: tierPrefix + t.Name + ".resident-bytes", figures: []string{tierPrefix + t.Name + ".rss"}})
+	}
+	return all
 }
 
 // Predict says, for each level of a record, what today's estimator makes of the
@@ -62,7 +69,7 @@ func Predict(ctx context.Context, ladder *recipe.Ladder, r *Record) (map[string]
 	if !ok || rung.Proof == nil {
 		return nil, fmt.Errorf("the record is of %s, which is not on the ladder", r.Rung)
 	}
-	p, err := profileOf(ctx, r.Load, Probed(rung), r.Versions["kube-apiserver"])
+	p, err := profilesOf(ctx, r.Load, Probed(rung), r.Versions["kube-apiserver"])
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +88,7 @@ func Predict(ctx context.Context, ladder *recipe.Ladder, r *Record) (map[string]
 // has no figure of on this layout, or the run none, is left out.
 func predictions(e *estimate.Estimate, kind string, measured []scrape.Figure) []Prediction {
 	all := []Prediction{}
-	for _, f := range foretells() {
+	for _, f := range foretells(e.Layout) {
 		if len(f.kinds) > 0 && !slices.Contains(f.kinds, kind) {
 			continue
 		}
@@ -91,7 +98,7 @@ func predictions(e *estimate.Estimate, kind string, measured []scrape.Figure) []
 		}
 		p := Prediction{Metric: f.metric, Measured: m.Value, Unit: m.Unit}
 		for _, x := range e.Figures {
-			if matchesAny(f.figures, x.ID) && !uncached(e, x.ID) {
+			if matchesAny(f.figures, x.ID) && !uncached(e, x.ID) && !moved(e, f.metric, x.ID) {
 				p.Figures = append(p.Figures, x.ID)
 				p.Predicted, p.Low, p.High = p.Predicted+x.Value, p.Low+x.Low, p.High+x.High
 			}
@@ -110,6 +117,22 @@ func predictions(e *estimate.Estimate, kind string, measured []scrape.Figure) []
 func uncached(e *estimate.Estimate, id string) bool {
 	for _, gr := range e.Layout.Uncached {
 		if id == "resource."+strings.TrimSuffix(gr.Resource+"."+gr.Group, ".")+".cached" {
+			return true
+		}
+	}
+	return false
+}
+
+// moved reports whether a figure of a custom resource is of one whose group an
+// aggregated tier has, and so none of main's.
+func moved(e *estimate.Estimate, metric, id string) bool {
+	if !strings.HasPrefix(metric, "apiserver."+mainTier+".") && !strings.HasPrefix(metric, storePrefix+mainTier+".") {
+		return false
+	}
+	for _, t := range e.Layout.Aggregated {
+		if slices.ContainsFunc(t.Groups, func(group string) bool {
+			return matchesAny([]string{"resource.*." + group + ".cached", "resource.*." + group + ".stored"}, id)
+		}) {
 			return true
 		}
 	}

@@ -2,7 +2,6 @@ package prove
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -76,7 +75,7 @@ func Run(ctx context.Context, o Options) (*Record, error) {
 	if demand.Kind == KindNodes && o.NodesBy == load.Kwok {
 		demand.NodesBy = o.NodesBy
 	}
-	p, err := profileOf(ctx, demand, Probed(o.Rung), o.Kubernetes)
+	p, err := profilesOf(ctx, demand, Probed(o.Rung), o.Kubernetes)
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +83,6 @@ func Run(ctx context.Context, o Options) (*Record, error) {
 	record := r.record(ctx)
 	for _, step := range r.steps() {
 		layout, err := layoutOf(o.Ladder, p, step.rungs)
-		if err == nil {
-			err = runnable(layout)
-		}
 		if err != nil {
 			return nil, fmt.Errorf("%s layout: %w", step.name, err)
 		}
@@ -133,7 +129,7 @@ func Digest(ctx context.Context, ladder *recipe.Ladder, rung recipe.Rung, kubern
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", rung.ID, err)
 	}
-	p, err := profileOf(ctx, demand, Probed(rung), kubernetes)
+	p, err := profileOf(ctx, demand.rendered(), Probed(rung), kubernetes)
 	if err != nil {
 		return "", err
 	}
@@ -149,19 +145,6 @@ func Digest(ctx context.Context, ladder *recipe.Ladder, rung recipe.Rung, kubern
 		return "", err
 	}
 	return digestOf(r.Digest, rung.Proof)
-}
-
-// runnable is an error about a layout that needs what the rig cannot start.
-func runnable(l *Layout) error {
-	if len(l.Plan.Aggregated) == 0 {
-		return nil
-	}
-	for _, f := range l.Files {
-		if strings.HasPrefix(f.Path, "aggregated/") {
-			return nil
-		}
-	}
-	return errors.New("it has an aggregated tier, whose files are not rendered yet, so there is nothing to run")
 }
 
 func figuresOf(r *Record, level string) []scrape.Figure {
@@ -226,21 +209,29 @@ func (r *runner) level(ctx context.Context, name string, layout *Layout) (_ *lev
 			return nil, err
 		}
 	}
+	if err := r.enter(ctx, control); err != nil {
+		return nil, err
+	}
 	loads, err := r.loads(control)
 	if err != nil {
 		return nil, err
 	}
-	seen, results, err := r.drive(ctx, control, loads)
+	driven, err := r.drive(ctx, control, loads)
 	if err != nil {
 		return nil, err
 	}
 	out := &levelRun{Level: Level{Name: name, Rungs: layout.Rungs, Recipe: layout.Digest, Changes: changesOf(control)}}
-	figures, remarks, err := seen.Figures()
+	figures, remarks, err := driven.seen.Figures()
 	if err != nil {
 		return nil, err
 	}
-	told, more := Told(results)
+	told, more := Told(driven.results)
 	figures, remarks = append(figures, told...), append(remarks, more...)
+	stored, more, err := driven.ledger.figures(ctx, control, loads)
+	if err != nil {
+		return nil, err
+	}
+	figures, remarks = append(figures, stored...), append(remarks, more...)
 	out.Figures = Tidy(figures)
 	for _, remark := range remarks {
 		out.remarks = append(out.remarks, name+": "+remark)
@@ -264,7 +255,8 @@ func Told(results []*load.Result) (figures []scrape.Figure, remarks []string) {
 
 // loads are the demand's against a control plane.
 func (r *runner) loads(control *rig.Rig) ([]Step, error) {
-	return r.demand.loads(tiers(control)["main"], r.through(control), Probed(r.Rung), r.Progress)
+	options := load.Options{Servers: tiers(control)[mainTier], Definers: r.demand.definers(control), Seed: seed, Progress: r.Progress}
+	return r.demand.loads(options, r.through(control), Probed(r.Rung))
 }
 
 // through are the apiservers that nodes talk to.
@@ -273,7 +265,7 @@ func (r *runner) through(control *rig.Rig) []*rest.Config {
 	if through := byTier[r.demand.Through]; through != nil {
 		return through
 	}
-	return byTier["main"] // the stock layout has no tier for nodes
+	return byTier[mainTier] // the stock layout has no tier for nodes
 }
 
 // tiers are the apiservers by tier.
@@ -292,45 +284,67 @@ func Probed(r recipe.Rung) bool {
 	return slices.ContainsFunc(r.Proof.Limits, func(l recipe.ProofLimit) bool { return strings.HasPrefix(l.Metric, "core-") })
 }
 
+// driven is what a run of the loads left to be read.
+type driven struct {
+	seen    *Observer
+	results []*load.Result
+	ledger  *ledger
+}
+
 // drive prepares the loads, runs them and looks at every process before and
 // after.
-func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []Step) (*Observer, []*load.Result, error) {
+func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []Step) (*driven, error) {
 	seen, err := newObserver(control)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := seen.collect(ctx, func(w *watched, s *scrape.Snapshot) { w.base = s }); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	if err := r.prepare(ctx, seen, loads); err != nil {
+		return nil, err
+	}
+	if err := pause(ctx, r.demand.Settle()); err != nil {
+		return nil, err
+	}
+	out := &driven{seen: seen}
+	if out.ledger, err = openLedger(ctx, control, r.demand); err != nil {
+		return nil, err
+	}
+	if err := seen.Before(ctx); err != nil {
+		return nil, err
+	}
+	r.say("driving it for %s", r.demand.Duration())
 	var all []load.Load
+	for _, l := range loads {
+		all = append(all, l.Load)
+	}
+	if out.results, err = load.Together(ctx, r.demand.Duration(), all...); err != nil {
+		return nil, err
+	}
+	if err := seen.After(ctx); err != nil {
+		return nil, err
+	}
+	if err := out.ledger.close(ctx); err != nil {
+		return nil, err
+	}
+	return out, seen.collect(ctx, func(w *watched, s *scrape.Snapshot) { w.settled = s })
+}
+
+// prepare prepares the loads one after another, and weighs what they made.
+func (r *runner) prepare(ctx context.Context, seen *Observer, loads []Step) error {
 	for _, l := range loads {
 		r.say("preparing %s", l.Name())
 		if err := l.Prepare(ctx); err != nil {
-			return nil, nil, fmt.Errorf("prepare %s: %w", l.Name(), err)
+			return fmt.Errorf("prepare %s: %w", l.Name(), err)
 		}
 		if l.Count > 0 {
 			if err := seen.weigh(ctx, l); err != nil {
-				return nil, nil, err
+				return err
 			}
 		}
-		all = append(all, l.Load)
 	}
-	if err := pause(ctx, r.demand.Settle()); err != nil {
-		return nil, nil, err
-	}
-	if err := seen.Before(ctx); err != nil {
-		return nil, nil, err
-	}
-	r.say("driving it for %s", r.demand.Duration())
-	results, err := load.Together(ctx, r.demand.Duration(), all...)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := seen.After(ctx); err != nil {
-		return nil, nil, err
-	}
-	err = seen.collect(ctx, func(w *watched, s *scrape.Snapshot) { w.settled = s })
-	return seen, results, err
+	return nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {

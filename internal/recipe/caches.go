@@ -65,7 +65,7 @@ func (c caches) tier(name string, t TierSettings) []profile.GroupResource {
 }
 
 // servedElsewhere are the custom resources that another tier keeps for its
-// clients: the groups are spread over the tiers by what they store.
+// clients: the groups are spread over the tiers by what they take in memory.
 func (c caches) servedElsewhere(name string) []profile.GroupResource {
 	var serving []string
 	for _, n := range slices.Sorted(maps.Keys(c.settings.ConsumerTiers)) {
@@ -75,7 +75,8 @@ func (c caches) servedElsewhere(name string) []profile.GroupResource {
 	}
 	var own []string
 	groups := slices.DeleteFunc(customGroups(c.profile, c.kubernetes), func(g group) bool { return c.leftGroup(g.name) })
-	for i, bin := range spread(groups, len(serving), func(g group) float64 { return g.bytes }) {
+	groups = withHeap(groups, c.profile, estimate.Stock(c.profile))
+	for i, bin := range spread(groups, len(serving), byHeap) {
 		if serving[i] == name {
 			for _, g := range bin {
 				own = append(own, g.name)

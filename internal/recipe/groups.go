@@ -13,9 +13,10 @@ import (
 
 // group is one custom API group and its load.
 type group struct {
-	name   string
-	writes float64
-	bytes  float64
+	name string
+	// writes are a second, bytes are stored, heap is what a server that keeps the
+	// group has of it in memory, in bytes.
+	writes, bytes, heap float64
 }
 
 // bootstrapGroups must be served before the first pod has a network, so they
@@ -85,11 +86,12 @@ func storedBytes(p *profile.Profile) []resourceBytes {
 	return list
 }
 
-// tiersOf says which groups go to which tier.
-func tiersOf(s *AggregatedSettings, p *profile.Profile, kubernetes target.Version) []estimate.TierGroups {
+// tiersOf says which groups go to which tier. The layout has everything but
+// the tiers.
+func tiersOf(s *AggregatedSettings, p *profile.Profile, kubernetes target.Version, l estimate.Layout) []estimate.TierGroups {
 	groups := customGroups(p, kubernetes)
-	byWrites := func(g group) float64 { return g.writes }
 	var bins [][]group
+	named := byBytes
 	switch s.Select {
 	case "hottest":
 		hottest := slices.MaxFunc(append(groups, group{}), func(a, b group) int { return cmp.Compare(a.writes, b.writes) })
@@ -98,17 +100,29 @@ func tiersOf(s *AggregatedSettings, p *profile.Profile, kubernetes target.Versio
 		}
 	case "hot":
 		groups = slices.DeleteFunc(groups, func(g group) bool { return g.writes < s.MinWritesPerSecond || g.writes == 0 })
-		bins = spread(groups, s.MaxTiers, byWrites)
+		bins, named = spread(groups, s.MaxTiers, byWrites), byWrites
 	case "partition":
-		byBytes := func(g group) float64 { return g.bytes }
-		bins = spread(groups, tierCount(s, groups), byBytes)
+		bins = spread(withHeap(groups, p, l), tierCount(s, groups), byHeap)
 	}
 	var tiers []estimate.TierGroups
 	for _, bin := range bins {
-		tiers = append(tiers, tierOf(bin, s.Replicas))
+		tiers = append(tiers, tierOf(bin, s.Replicas, named))
 	}
 	slices.SortFunc(tiers, func(a, b estimate.TierGroups) int { return cmp.Compare(a.Name, b.Name) })
 	return tiers
+}
+
+func byWrites(g group) float64 { return g.writes }
+func byBytes(g group) float64  { return g.bytes }
+func byHeap(g group) float64   { return g.heap }
+
+// withHeap adds the estimate of what each group takes in memory.
+func withHeap(groups []group, p *profile.Profile, l estimate.Layout) []group {
+	heap, known := estimate.GroupHeap(p, l), slices.Clone(groups)
+	for i, g := range known {
+		known[i].heap = heap[g.name]
+	}
+	return known
 }
 
 // tierCount is the fewest tiers that hold about TierBytes each.
@@ -124,8 +138,9 @@ func tierCount(s *AggregatedSettings, groups []group) int {
 }
 
 // spread puts the heaviest group first into the lightest bin, which is never
-// more than a third above the best there is; ties go by name and place, so the
-// outcome is the same on every run.
+// more than a third above the best there is. Groups without weight, such as
+// those off the watch cache, are then spread by what they store. Ties go by name
+// and place, so the outcome is the same on every run.
 func spread(groups []group, n int, weight func(group) float64) [][]group {
 	n = min(n, len(groups))
 	if n == 0 {
@@ -133,24 +148,33 @@ func spread(groups []group, n int, weight func(group) float64) [][]group {
 	}
 	order := slices.Clone(groups)
 	slices.SortFunc(order, func(a, b group) int {
-		return cmp.Or(cmp.Compare(weight(b), weight(a)), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(weight(b), weight(a)), cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.name, b.name))
 	})
-	bins, loads := make([][]group, n), make([]float64, n)
+	bins, loads, stored := make([][]group, n), make([]float64, n), make([]float64, n)
 	for i, g := range order {
-		lightest := i // the first n groups open a bin each
-		if i >= n {
-			lightest = slices.Index(loads, slices.Min(loads))
+		at := i // the first n groups open a bin each
+		switch {
+		case i < n:
+		case weight(g) > 0:
+			at = slices.Index(loads, slices.Min(loads))
+		default:
+			at = slices.Index(stored, slices.Min(stored))
 		}
-		bins[lightest] = append(bins[lightest], g)
-		loads[lightest] += weight(g)
+		bins[at] = append(bins[at], g)
+		loads[at] += weight(g)
+		stored[at] += g.bytes
 	}
 	return bins
 }
 
 // tierOf names a tier after its heaviest group, so that the name, and with it
-// the data directory, stays while lighter groups come and go.
-func tierOf(bin []group, replicas int) estimate.TierGroups {
-	t := estimate.TierGroups{Name: tierName(bin[0].name), Replicas: replicas}
+// the data directory, stays while lighter groups come and go. In a partition that
+// is the one that stores most: heap changes with the clients of a resource.
+func tierOf(bin []group, replicas int, weight func(group) float64) estimate.TierGroups {
+	heaviest := slices.MaxFunc(bin, func(a, b group) int {
+		return cmp.Or(cmp.Compare(weight(a), weight(b)), cmp.Compare(b.name, a.name))
+	})
+	t := estimate.TierGroups{Name: tierName(heaviest.name), Replicas: replicas}
 	for _, g := range bin {
 		t.Groups = append(t.Groups, g.name)
 	}

@@ -34,10 +34,13 @@ func LayoutOf(s *Settings, p *profile.Profile, kubernetes target.Version) estima
 	}
 	l.LeaseDurationSeconds = s.Kubelet.NodeLeaseDurationSeconds
 	l.Seats = seats(s.Apiserver.Flags)
+	c := caches{profile: p, kubernetes: kubernetes, settings: s}
 	if s.Aggregated != nil {
-		l.Aggregated = tiersOf(s.Aggregated, p, kubernetes)
+		// What leaves the cache of the main servers has none in a tier.
+		l.Uncached = c.cold()
+		l.Aggregated = tiersOf(s.Aggregated, p, kubernetes, l)
+		c.aggregated = l.Aggregated
 	}
-	c := caches{profile: p, kubernetes: kubernetes, settings: s, aggregated: l.Aggregated}
 	l.Uncached = c.general()
 	if t := s.NodeTier; t != nil {
 		l.NodeTier = t.Count(p)

@@ -59,8 +59,14 @@ func wayDown(id string) string {
 	return "raise the quota (8 GiB is the most that etcd suggests), or write and keep less: smaller objects, a shorter TTL"
 }
 
-// fullStores finds stores that the axes together overfill, though none does
-// alone. An axis that is over its wall by a store is told of already.
+// nearQuota is the part of a quota up to which an estimate passes without a
+// word. Our own: the band of a database is a factor of 1.6 wide at best, and an
+// etcd at its quota takes no writes until somebody comes.
+const nearQuota = 0.6
+
+// fullStores finds a main etcd that the axes together overfill, or come near
+// to, though none does alone. An axis that is over its wall by a store is told
+// of already.
 func fullStores(e *estimate.Estimate, told []finding.Finding) []finding.Finding {
 	if len(told) > 0 {
 		return nil
@@ -73,18 +79,23 @@ func fullStores(e *estimate.Estimate, told []finding.Finding) []finding.Finding 
 		}
 	}
 	db, ok := e.Figure("store.main.db")
-	if !ok || quota == 0 || db.Value < quota {
+	if !ok || quota == 0 || db.Value < nearQuota*quota {
 		return nil
 	}
-	fix := "keep less or write less; 8 GiB is the most that etcd suggests"
-	if quota < 8<<30 {
-		fix = "raise the quota (8 GiB is the most that etcd suggests), keep less, or write less"
-	}
-	return []finding.Finding{{
+	f := finding.Finding{
 		Code: "database-over-quota", Severity: finding.Warning, Path: "controlPlane.etcdQuotaGiB",
 		Message: fmt.Sprintf("the axes together fill the main etcd: %s (%s to %s) under a quota of %s, beyond which it takes no writes",
 			quantity.Bytes(db.Value), quantity.Bytes(db.Low), quantity.Bytes(db.High), quantity.Bytes(quota)),
-		Fix: fix,
+		Fix: "keep less or write less; 8 GiB is the most that etcd suggests",
 		Ref: "etcd, --quota-backend-bytes and NOSPACE",
-	}}
+	}
+	if db.Value < quota {
+		f.Code = "database-near-quota"
+		f.Message = fmt.Sprintf("the main etcd comes to %s (%s to %s), more than %s of its quota of %s, beyond which it takes no writes",
+			quantity.Bytes(db.Value), quantity.Bytes(db.Low), quantity.Bytes(db.High), quantity.Ratio(nearQuota), quantity.Bytes(quota))
+	}
+	if quota < 8<<30 {
+		f.Fix = "raise the quota (8 GiB is the most that etcd suggests), keep less, or write less"
+	}
+	return []finding.Finding{f}
 }

@@ -96,12 +96,19 @@ func (m *Mover) mark(ctx context.Context, p, served Place) error {
 	if err != nil {
 		return err
 	}
-	for _, crd := range crds {
+	for _, crd := range staying(crds) {
 		if err := categorize(ctx, m.servers(p), m.as(served, crd)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// staying are definitions without those that are being deleted, as a rollback
+// that was killed may have begun to do: they go at any moment, their watches with
+// them, and what they are marked with no longer matters.
+func staying(crds []*CRD) []*CRD {
+	return slices.DeleteFunc(slices.Clone(crds), func(crd *CRD) bool { return crd.DeletionTimestamp != nil })
 }
 
 // remark is mark, but changes every definition, also one that stands right

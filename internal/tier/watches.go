@@ -42,7 +42,7 @@ func (m *Mover) watchOut(ctx context.Context, p Place) error {
 		return err
 	}
 	for _, s := range m.servers(p) {
-		for _, crd := range crds {
+		for _, crd := range staying(crds) {
 			c, err := watch(ctx, s, path.Join("/apis", m.o.Group, servedVersions(crd)[0], crd.Spec.Names.Plural))
 			if err != nil {
 				return err
@@ -91,10 +91,18 @@ const blindWait = 15 * time.Second
 
 // closeWatches has a place that serves no longer end its watches, by a change of
 // its definitions that means nothing else. Without it clients would hold on to
-// a store that nothing is written to any more, for minutes and up to an hour.
+// a store that nothing is written to any more, for minutes and up to an hour. A
+// mover that was killed may have made the change already, and watches may have
+// been opened since: it is made once more.
 func (m *Mover) closeWatches(ctx context.Context, p Place) error {
-	if err := m.mark(ctx, p, p.Other()); err != nil {
+	crds, err := m.definitions(ctx, p)
+	if err != nil {
 		return err
+	}
+	for _, crd := range staying(crds) {
+		if err := m.remark(ctx, p, p.Other(), crd); err != nil {
+			return err
+		}
 	}
 	if len(m.canaries) == 0 {
 		return sleep(ctx, blindWait)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,6 +34,10 @@ type Options struct {
 	Talk io.Writer
 }
 
+// ownImage reports whether the node image is one of hack/kind, which has no
+// network of its own.
+func (o Options) ownImage() bool { return strings.HasPrefix(o.Image, ownImages) }
+
 // Cluster is one that was begun.
 type Cluster struct {
 	// Name as rendered, and that of its nodes as kind makes them.
@@ -45,8 +50,7 @@ type Cluster struct {
 // Create brings a cluster up and returns when its nodes are Ready. It returns
 // a Cluster with an error too once kind has begun, to take logs and delete it.
 func Create(ctx context.Context, o Options) (*Cluster, error) {
-	own := strings.HasPrefix(o.Image, ownImages)
-	name, err := adapt(o.Dir, own, onCgroupV1())
+	name, err := adapt(o.Dir, o.ownImage(), onCgroupV1())
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +68,8 @@ func Create(ctx context.Context, o Options) (*Cluster, error) {
 	if err := create.Run(); err != nil {
 		return c, fmt.Errorf("kind create cluster %s: %w", name, err)
 	}
-	if own {
-		if err := c.wire(ctx); err != nil {
-			return c, err
-		}
+	if err := c.wire(ctx); err != nil {
+		return c, err
 	}
 	_, err = c.Kubectl(ctx, "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=180s")
 	return c, err
@@ -97,10 +99,12 @@ func (c *Cluster) Logs(ctx context.Context, dir string) error {
 	return err
 }
 
-// Nodes are the names of the node containers, which are those of the nodes.
+// Nodes are the names of the node containers, which are those of the nodes. kind
+// counts its balancer among them, which is none.
 func (c *Cluster) Nodes(ctx context.Context) ([]string, error) {
 	out, err := run(ctx, nil, c.options.Kind, "get", "nodes", "--name", c.Name)
-	return strings.Fields(out), err
+	nodes := slices.DeleteFunc(strings.Fields(out), func(n string) bool { return n == c.Name+"-external-load-balancer" })
+	return nodes, err
 }
 
 // Load imports an image archive (docker save, or an OCI layout) into all nodes.
@@ -123,6 +127,25 @@ func (c *Cluster) Apply(ctx context.Context, manifest string) error {
 // Exec runs a command in a node container and gives its standard output.
 func (c *Cluster) Exec(ctx context.Context, node string, args ...string) (string, error) {
 	return run(ctx, nil, "docker", append([]string{"exec", node}, args...)...)
+}
+
+// Input is Exec with something to read.
+func (c *Cluster) Input(ctx context.Context, node, stdin string, args ...string) (string, error) {
+	return run(ctx, strings.NewReader(stdin), "docker", append([]string{"exec", "-i", node}, args...)...)
+}
+
+// Stop ends a node as a loss of power does, and waits for nothing.
+func (c *Cluster) Stop(ctx context.Context, node string) error {
+	_, err := run(ctx, nil, "docker", "kill", node)
+	return err
+}
+
+// Start brings a node back that was stopped. Its routes went with its network.
+func (c *Cluster) Start(ctx context.Context, node string) error {
+	if _, err := run(ctx, nil, "docker", "start", node); err != nil {
+		return err
+	}
+	return c.wire(ctx)
 }
 
 // Until tries until f is satisfied; its error is the last of f's.

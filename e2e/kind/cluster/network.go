@@ -13,8 +13,12 @@ const confFile = "/etc/cni/net.d/10-kind.conflist"
 
 // wire gives each node a point-to-point link to every pod, addresses out of the
 // node's own range, and routes to the ranges of the other nodes: what kindnetd
-// does, which no module and no Debian package has.
+// does, which no module and no Debian package has. An image with a network of
+// its own is left to it.
 func (c *Cluster) wire(ctx context.Context) error {
+	if !c.options.ownImage() {
+		return nil
+	}
 	nodes, err := c.Nodes(ctx)
 	if err != nil {
 		return err

@@ -40,6 +40,7 @@ type Churn struct {
 	resources []Custom
 	lifecycle *lifecycle
 	bodies    [][]byte // by group, around the name
+	kept      kept
 }
 
 // Name of the load.
@@ -157,12 +158,19 @@ func (c *Churn) create(ctx context.Context, to *client, name string) error {
 		Kind       string          `json:"kind"`
 		Metadata   objectNames     `json:"metadata"`
 		Spec       json.RawMessage `json:"spec"`
-	}{r.Group + "/" + customVersion, r.Kind, objectNames{name, c.namespace(), map[string]string{loadLabel: c.Name()}}, c.bodies[i]})
+	}{r.Group + "/" + CustomVersion, r.Kind, objectNames{name, c.namespace(), map[string]string{loadLabel: c.Name()}}, c.bodies[i]})
 	if err != nil {
 		return err
 	}
-	return to.createCustom(ctx, r, c.namespace(), body)
+	if err := to.createCustom(ctx, r, c.namespace(), body); err != nil {
+		return err
+	}
+	c.kept.add(r.key(c.namespace(), name))
+	return nil
 }
+
+// Kept are the sessions that were created and not destroyed.
+func (c *Churn) Kept() []string { return c.kept.sorted() }
 
 const mergePatch = "application/merge-patch+json"
 
@@ -185,8 +193,9 @@ func (c *Churn) patchStatus(phase string, n int) func(context.Context, *client, 
 }
 
 func (c *Churn) destroy(ctx context.Context, to *client, name string) error {
-	path := c.resources[c.resource(name)].path(c.namespace(), name)
-	return to.call(ctx, http.MethodDelete, path, "", nil, nil).Error()
+	r := c.resources[c.resource(name)]
+	c.kept.drop(r.key(c.namespace(), name))
+	return to.call(ctx, http.MethodDelete, r.path(c.namespace(), name), "", nil, nil).Error()
 }
 
 // Run drives the sessions for d.
@@ -199,6 +208,7 @@ func (c *Churn) Run(ctx context.Context, d time.Duration) (*Result, error) {
 
 // Cleanup deletes the sessions that are left, and the definitions.
 func (c *Churn) Cleanup(ctx context.Context) error {
+	c.kept.clear()
 	for _, r := range c.Resources() {
 		if err := c.Driver.sweep(ctx, c.Name(), r.path(c.namespace())); err != nil {
 			return err

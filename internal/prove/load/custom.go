@@ -19,8 +19,10 @@ import (
 // in ".prove.seams.dev" by custom, but any is served.
 const Group = "prove.seams.dev"
 
+// CustomVersion is the only version of each of them.
+const CustomVersion = "v1"
+
 const (
-	customVersion   = "v1"
 	definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 	loadLabel       = Group + "/load"
 )
@@ -46,7 +48,7 @@ func (c Custom) Name() string { return c.Plural + "." + c.Group }
 
 // path of the resource, of a namespace unless that is empty.
 func (c Custom) path(namespace string, more ...string) string {
-	base := path.Join("/apis", c.Group, customVersion)
+	base := path.Join("/apis", c.Group, CustomVersion)
 	if namespace != "" {
 		base = path.Join(base, "namespaces", namespace)
 	}
@@ -69,7 +71,7 @@ func (c Custom) Definition() *apiextensions.CustomResourceDefinition {
 			},
 			Scope: apiextensions.NamespaceScoped,
 			Versions: []apiextensions.CustomResourceDefinitionVersion{{
-				Name: customVersion, Served: true, Storage: true,
+				Name: CustomVersion, Served: true, Storage: true,
 				Schema: &apiextensions.CustomResourceValidation{OpenAPIV3Schema: &apiextensions.JSONSchemaProps{
 					Type:       "object",
 					Properties: map[string]apiextensions.JSONSchemaProps{"spec": free, "status": free},
@@ -84,25 +86,51 @@ func (c Custom) Definition() *apiextensions.CustomResourceDefinition {
 // server serves it: each learns of it by its own watch.
 func (d *Driver) define(ctx context.Context, c Custom) error {
 	if !d.opts.Provided {
-		body, err := json.Marshal(c.Definition())
-		if err != nil {
+		if err := d.definer(c.Group).post(ctx, c); err != nil {
 			return err
-		}
-		err = d.definitions.json.Post().AbsPath(definitionsPath).
-			SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Error()
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("define %s: %w", c.Name(), err)
 		}
 	}
 	for _, client := range d.clients {
-		var last error
-		err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-			last = client.json.Get().AbsPath(c.path("")).Param("limit", "1").Do(ctx).Error()
-			return last == nil, nil
-		})
-		if err != nil {
-			return fmt.Errorf("wait until %s is served: %w (last answer: %v)", c.Name(), err, last)
+		if err := client.served(ctx, c); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// post creates the definition; one that is there already will do.
+func (to *client) post(ctx context.Context, c Custom) error {
+	body, err := json.Marshal(c.Definition())
+	if err != nil {
+		return err
+	}
+	err = to.json.Post().AbsPath(definitionsPath).SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Error()
+	if err = ignoreExists(err); err != nil {
+		return fmt.Errorf("define %s: %w", c.Name(), err)
+	}
+	return nil
+}
+
+// Define creates the resource where the group's definitions live (Definers), and
+// returns when that server serves it, past any other: what an APIService has to
+// find.
+func (d *Driver) Define(ctx context.Context, c Custom) error {
+	server := d.definer(c.Group)
+	if err := server.post(ctx, c); err != nil {
+		return err
+	}
+	return server.served(ctx, c)
+}
+
+// served waits until a server serves the resource.
+func (to *client) served(ctx context.Context, c Custom) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		last = to.json.Get().AbsPath(c.path("")).Param("limit", "1").Do(ctx).Error()
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait until %s is served: %w (last answer: %v)", c.Name(), err, last)
 	}
 	return nil
 }
@@ -113,8 +141,8 @@ func (d *Driver) undefine(ctx context.Context, c Custom) error {
 	if d.opts.Provided {
 		return nil
 	}
-	at := path.Join(definitionsPath, c.Name())
-	err := d.definitions.json.Delete().AbsPath(at).Do(ctx).Error()
+	at, server := path.Join(definitionsPath, c.Name()), d.definer(c.Group)
+	err := server.json.Delete().AbsPath(at).Do(ctx).Error()
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -122,7 +150,7 @@ func (d *Driver) undefine(ctx context.Context, c Custom) error {
 		return fmt.Errorf("delete definition %s: %w", c.Name(), err)
 	}
 	err = wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
-		return apierrors.IsNotFound(d.definitions.json.Get().AbsPath(at).Do(ctx).Error()), nil
+		return apierrors.IsNotFound(server.json.Get().AbsPath(at).Do(ctx).Error()), nil
 	})
 	if err != nil {
 		return fmt.Errorf("wait until definition %s is gone: %w", c.Name(), err)
@@ -151,7 +179,7 @@ type customSpec struct {
 
 func (c Custom) object(load, namespace, name string, content content) ([]byte, error) {
 	return json.Marshal(customObject{
-		APIVersion: c.Group + "/" + customVersion,
+		APIVersion: c.Group + "/" + CustomVersion,
 		Kind:       c.Kind,
 		Metadata:   objectNames{name, namespace, map[string]string{loadLabel: load}},
 		Spec:       customSpec{Desired: "Running", Content: content},

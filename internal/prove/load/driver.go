@@ -26,6 +26,9 @@ type Options struct {
 	// Definitions is the server that takes CustomResourceDefinitions: an
 	// aggregated one has its own. Nil is the first of Servers.
 	Definitions *rest.Config
+	// Definers take the definitions of some groups in place of Definitions, by
+	// group: each aggregated server has its own.
+	Definers map[string]*rest.Config
 	// Connections per server; 0 is 4. HTTP/2 carries many calls on each, but a
 	// single one makes all wait for its lost packets and for its reader.
 	Connections int
@@ -50,6 +53,7 @@ type Driver struct {
 	opts        Options
 	clients     []*client
 	definitions *client
+	definers    map[string]*client
 	traffic     *traffic
 }
 
@@ -87,7 +91,23 @@ func NewDriver(o Options) (*Driver, error) {
 		}
 		d.definitions = c
 	}
+	d.definers = map[string]*client{}
+	for group, server := range o.Definers {
+		c, err := d.connect(server)
+		if err != nil {
+			return nil, err
+		}
+		d.definers[group] = c
+	}
 	return d, nil
+}
+
+// definer is the server that takes the definitions of a group.
+func (d *Driver) definer(group string) *client {
+	if c := d.definers[group]; c != nil {
+		return c
+	}
+	return d.definitions
 }
 
 func orDefault[T int | time.Duration | float64](v, otherwise T) T {

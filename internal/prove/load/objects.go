@@ -51,6 +51,7 @@ type Objects struct {
 	created  int
 	took     time.Duration
 	prepared []scrape.Figure
+	kept     kept
 }
 
 // Name of the load.
@@ -133,9 +134,16 @@ func (o *Objects) createCustom(ctx context.Context, c Custom) error {
 		if err != nil {
 			return err
 		}
-		return o.Driver.client(i).createCustom(ctx, c, o.namespace(i), body)
+		if err := ignoreExists(o.Driver.client(i).createCustom(ctx, c, o.namespace(i), body)); err != nil {
+			return err
+		}
+		o.kept.add(c.key(o.namespace(i), objectName(i)))
+		return nil
 	})
 }
+
+// Kept are the custom resources that were created.
+func (o *Objects) Kept() []string { return o.kept.sorted() }
 
 func (o *Objects) createBuiltin(ctx context.Context, b builtin, s Set) error {
 	if s.Count == 0 {
@@ -256,6 +264,7 @@ func drain(ctx context.Context, c *client, path string) error {
 
 // Cleanup deletes all objects, the definitions and the namespaces.
 func (o *Objects) Cleanup(ctx context.Context) error {
+	o.kept.clear()
 	for i := range max(o.Namespaces, 1) {
 		for _, c := range o.Resources() {
 			if err := o.Driver.sweep(ctx, o.Name(), c.path(o.namespace(i))); err != nil {

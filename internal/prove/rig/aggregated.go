@@ -219,15 +219,25 @@ func (r *Rig) TierOf(group string) (name string, ok bool) {
 	return "", false
 }
 
-// tierServers are the running parts of a tier, by host.
-func (r *Rig) tierServers(t tier) []*Process {
+// TierServers are the servers of a tier, by host.
+func (r *Rig) TierServers(name string) []*Process {
 	var servers []*Process
 	for _, p := range r.Processes() {
-		if p.Host != "" && strings.HasPrefix(p.Name, t.ServerName()+"@") {
+		if name != "" && p.Tier == name {
 			servers = append(servers, p)
 		}
 	}
 	return servers
+}
+
+// tierOfPod is the tier whose server a pod is; empty when it is none's.
+func (r *Rig) tierOfPod(pod string) string {
+	for _, t := range r.tiers {
+		if t.ServerName() == pod {
+			return t.Name
+		}
+	}
+	return ""
 }
 
 // prepareTiers has kube-apiserver know the tiers' servers before they start:

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -89,7 +88,7 @@ func (r *Rig) send(ctx context.Context, o *unstructured.Unstructured) error {
 
 // external makes a Service without a selector lead to the tier's first server.
 func (r *Rig) external(o *unstructured.Unstructured, t tier) error {
-	servers := r.tierServers(t)
+	servers := r.TierServers(t.Name)
 	if len(servers) == 0 {
 		return fmt.Errorf("no process of the tier %s", t.Name)
 	}
@@ -125,7 +124,6 @@ func (r *Rig) Register(ctx context.Context, versions ...schema.GroupVersion) err
 			versions = append(versions, t.rendered...)
 		}
 	}
-	seen := map[string]int{}
 	for _, gv := range versions {
 		i := slices.IndexFunc(r.tiers, func(t tier) bool { return slices.Contains(t.Groups, gv.Group) })
 		if i < 0 {
@@ -135,11 +133,10 @@ func (r *Rig) Register(ctx context.Context, versions ...schema.GroupVersion) err
 		if err != nil {
 			return err
 		}
-		data, err := json.Marshal(aggregated.NewAPIService(r.tiers[i].AggregatedTier, gv.Group, gv.Version, seen[gv.Group], ca.Cert))
+		data, err := json.Marshal(aggregated.NewAPIService(r.tiers[i].AggregatedTier, gv.Group, gv.Version, ca.Cert))
 		if err != nil {
 			return err
 		}
-		seen[gv.Group]++
 		o := &unstructured.Unstructured{}
 		if err := o.UnmarshalJSON(data); err != nil {
 			return err
@@ -193,27 +190,37 @@ func (r *Rig) available(ctx context.Context, gv schema.GroupVersion) error {
 	}
 }
 
-// TierConfig is an administrator's to a server of a tier itself, past
+// TierConfig is an administrator's to the first server of a tier itself, past
 // kube-apiserver: CRDs are created there, by a raw POST, since the server has
 // no discovery for them. It is nil when there is no such tier.
 func (r *Rig) TierConfig(name string) *rest.Config {
-	ca, err := r.pki.Authority(plan.AggregatedCA)
-	if err != nil {
+	servers := r.TierServers(name)
+	if len(servers) == 0 {
 		return nil
 	}
-	for _, t := range r.tiers {
-		servers := r.tierServers(t)
-		if t.Name != name || len(servers) == 0 {
-			continue
+	return r.ConfigOf(servers[0])
+}
+
+// ConfigOf is an administrator's to one server of Kubernetes' API: an apiserver,
+// or the server of an aggregated tier. It is nil for everything else.
+func (r *Rig) ConfigOf(p *Process) *rest.Config {
+	if p.Tier == "" {
+		if p.Component != "kube-apiserver" {
+			return nil
 		}
-		return &rest.Config{
-			Host:      strings.TrimSuffix(servers[0].MetricsURL, "/metrics"),
-			QPS:       -1,
-			UserAgent: "seams-prove",
-			TLSClientConfig: rest.TLSClientConfig{
-				CAData: ca.Cert, ServerName: t.DNSName(), CertData: r.admin.Cert, KeyData: r.admin.Key,
-			},
-		}
+		return r.Config(p.Name)
 	}
-	return nil
+	ca, err := r.pki.Authority(plan.AggregatedCA)
+	i := slices.IndexFunc(r.tiers, func(t tier) bool { return t.Name == p.Tier })
+	if err != nil || i < 0 {
+		return nil
+	}
+	return &rest.Config{
+		Host:      server(p),
+		QPS:       -1,
+		UserAgent: "seams-prove",
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData: ca.Cert, ServerName: r.tiers[i].DNSName(), CertData: r.admin.Cert, KeyData: r.admin.Key,
+		},
+	}
 }

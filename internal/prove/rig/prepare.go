@@ -203,6 +203,7 @@ func (r *Rig) process(p pod, edits map[string][]Change) *Process {
 		made.Changes = append(made.Changes, edits[strings.TrimPrefix(v.onHost, configDir+"/")]...)
 	}
 	if made.Component == controlplane.AggregatedProgram {
+		made.Tier = r.tierOfPod(p.name)
 		config, _ := flag(p.argv, "kubeconfig")
 		made.Changes = append(made.Changes, Change{What: config + ": server", To: "the apiserver of " + p.host, Why: whyOwnServer})
 	}

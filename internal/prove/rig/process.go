@@ -26,6 +26,9 @@ type Process struct {
 	// Store is the store an etcd is a member of: "main" for etcd, "events" for
 	// etcd-events. Empty for what is no etcd.
 	Store string
+	// Tier is the aggregated tier that a server of custom resources belongs to;
+	// empty for everything else.
+	Tier string
 	// Image is what the manifest would run.
 	Image string
 	// Argv is what runs. Changes are its differences from the manifest, and
