@@ -50,7 +50,7 @@ func witnessed(t *testing.T, c *cluster.Cluster, hosts []string) *witness {
 		c: c, hosts: hosts, stop: stop, began: time.Now(), last: time.Now(),
 		looks: map[string]int{}, unready: map[string]string{}, leads: map[string]map[string][]sample{},
 	}
-	for program := range elected {
+	for _, program := range elected {
 		w.leads[program] = map[string][]sample{}
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
@@ -70,13 +70,9 @@ func witnessed(t *testing.T, c *cluster.Cluster, hosts []string) *witness {
 	}
 	front := client("")
 	w.wg.Go(func() { w.write(ctx, front) })
-	key := administrator(t, c, hosts[0])
 	for _, h := range hosts {
 		one := client("https://" + address(t, c, h) + ":6443")
 		w.wg.Go(func() { w.nodes(ctx, h, one) })
-		if _, err := c.Input(t.Context(), h, key, "bash", "-c", "umask 077 && cat > /run/seams-administrator.pem"); err != nil {
-			t.Fatal(err)
-		}
 		w.wg.Go(func() { w.leaders(ctx, h) })
 	}
 	t.Cleanup(w.end)

@@ -17,6 +17,34 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// schema: defaults, pruning, bounds and CEL rules hold.
+func (s *semantics) schema(t *testing.T, on side) {
+	ctx, sessions := t.Context(), s.sessions(on, s.namespace(t, on, "schema"))
+	made := create(t, sessions, on.session("one", map[string]any{"unknown": "x", "fixed": "a"}))
+	if field(made, "spec", "replicas") != int64(1) || field(made, "spec", "unknown") != nil {
+		t.Errorf("spec is %v", made.Object["spec"])
+	}
+	_, err := sessions.Create(ctx, on.session("two", map[string]any{"replicas": int64(-1)}), metav1.CreateOptions{})
+	if !apierrors.IsInvalid(err) {
+		t.Errorf("beyond a bound: %v", err)
+	}
+	_, err = sessions.Create(ctx, on.session("two", map[string]any{"unknown": "x"}), metav1.CreateOptions{FieldValidation: "Strict"})
+	if err := refusal(err, `unknown field "spec.unknown"`); err != nil {
+		t.Error(err)
+	}
+	changed := made.DeepCopy()
+	if err := unstructured.SetNestedField(changed.Object, "b", "spec", "fixed"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = sessions.Update(ctx, changed, metav1.UpdateOptions{})
+	if err := refusal(err, "it stays"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.sessions(on, "no-such-namespace").Create(ctx, on.session("one", nil), metav1.CreateOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("in no namespace: %v", err)
+	}
+}
+
 // status is written through its subresource and nowhere else, and counts no
 // generation.
 func (s *semantics) status(t *testing.T, on side) {

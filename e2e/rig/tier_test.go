@@ -58,7 +58,24 @@ func startTier(t *testing.T) *liveTier {
 	l.objects(t)
 	l.startEtcd(t, set.Path("etcd"))
 	l.startServer(t, set.Path("apiextensions-apiserver"))
+	t.Cleanup(func() { l.finalizers(t) })
 	return l
+}
+
+// finalizers tells what the deletion of definitions has stumbled over, which
+// explains where time went.
+func (l *liveTier) finalizers(t *testing.T) {
+	for _, p := range l.Processes() {
+		log, err := os.ReadFile(p.LogPath)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(log)) {
+			if strings.Contains(line, "failed with: ") || strings.Contains(line, "Waiting for items to be removed") {
+				t.Logf("%s: %s", p.Name, strings.TrimSpace(line))
+			}
+		}
+	}
 }
 
 // file writes a file of the tier for its owner only, and gives its path.

@@ -75,6 +75,9 @@ const readmeLimits = `
 ## Limits
 
 - With a tier down, no namespace can be deleted: its content is not known. It goes on when the tier is back.
-- The server has no ResourceQuota admission, and publishes no OpenAPI: kubectl explain does not know the groups.
+- The server has no ResourceQuota admission: counts of the groups' objects are shown and not enforced.
+- It publishes no OpenAPI. With the CRD in the main server as well, which ` + "`seams tier crds --keep-definition`" + ` puts there, schemas come from there: kubectl explain needs it, and so does a MutatingAdmissionPolicy, which otherwise refuses every write to the groups that it matches.
+- Webhooks and policies are those of the main server. A webhook that is called by a Service is found by its name in the cluster's DNS: while that is down, writes fail as the webhook's failurePolicy has it. A policy with parameters needs the tier to read them: give its identity get, list and watch on their kind.
+- Rights that were taken away hold at the tier's own address for 10 s more; through kube-apiserver they are gone at once.
 - Discovery and availability are asked for with a limit of 5 s.
 `

@@ -109,6 +109,10 @@ func AggregatedPod(p *plan.Plan, t plan.AggregatedTier, h profile.Host) (*corev1
 		probes:    ProbePaths{Live: "/livez", Ready: "/readyz", Start: "/livez"},
 		cpu:       "250m",
 		memory:    AggregatedMemory(t),
+		// kube-apiserver finds a webhook's Service by the API, and this server by
+		// its name in the cluster's DNS (apiserver pkg/util/webhook
+		// NewDefaultServiceResolver). Names of the host's own resolve as well.
+		dns: corev1.DNSClusterFirstWithHostNet,
 		mounts: []mount{
 			{name: "ca", path: PKIDir + "/ca.crt", kind: corev1.HostPathFile, readOnly: true},
 			{name: "etcd-ca", path: PKIDir + "/etcd/ca.crt", kind: corev1.HostPathFile, readOnly: true},

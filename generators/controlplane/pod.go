@@ -31,6 +31,8 @@ type component struct {
 	cpu    string
 	memory string
 	mounts []mount
+	// dns is how names are resolved; empty means as the host does.
+	dns corev1.DNSPolicy
 }
 
 // mount is one volume at the same path in the pod as on the host.
@@ -74,6 +76,7 @@ func (c component) pod() *corev1.Pod {
 		},
 		Spec: corev1.PodSpec{
 			HostNetwork:       true,
+			DNSPolicy:         c.dns,
 			Priority:          &priority,
 			PriorityClassName: "system-node-critical",
 			SecurityContext:   &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},

@@ -58,6 +58,15 @@ lacks_resource() {
 	(((16#$bounding >> resource_bit & 1) == 0))
 }
 
+# weigh: on cgroup v1 all containers together weigh as much as one process of the
+# host, so that a compiler beside them starves a control plane until its probes
+# give up.
+weigh() {
+	local cpu=/sys/fs/cgroup/cpu
+	[[ -d $cpu ]] || return 0
+	as_root sh -c "mkdir -p $cpu/docker && echo 4096 >$cpu/docker/cpu.shares" || true
+}
+
 start() {
 	local flags=(--pidfile "$pidfile")
 	if lacks_resource; then
@@ -65,6 +74,7 @@ start() {
 		echo "no CAP_SYS_RESOURCE here: containers are run without it" >&2
 		flags+=(--add-runtime "without-resource=$here/runc-without-resource" --default-runtime without-resource)
 	fi
+	weigh
 	echo "starting dockerd, log in $log" >&2
 	# In a session of its own: an interrupt of a test run is not for dockerd. And
 	# without the caller's open files: a lock held by one of them would never end.

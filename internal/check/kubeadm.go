@@ -147,6 +147,15 @@ func (c *checker) kubeadmVersion(f *kubeadmFile, d *document) bool {
 			})
 			return c.convertV1Beta3(f, d)
 		}
+	case "v1beta2":
+		if c.target.KubeadmReadV1Beta2() {
+			c.at(d, "apiVersion", finding.Finding{
+				Code: "kubeadm-old-api", Severity: finding.Warning,
+				Message: fmt.Sprintf("kubeadm %s reads v1beta2, which went with 1.27; its fields are not judged here", c.version().Line()),
+				Fix:     "kubeadm config migrate --old-config OLD --new-config NEW, with kubeadm 1.22 to 1.26, and again for v1beta4 with 1.31 to 1.36",
+			})
+			return false
+		}
 	}
 	c.at(d, "apiVersion", finding.Finding{
 		Code: "kubeadm-old-api", Severity: finding.Error,

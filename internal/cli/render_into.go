@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/kubeseams/seams/internal/check"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/lint/read"
 	"github.com/kubeseams/seams/internal/plan"
 	"github.com/kubeseams/seams/internal/profile"
 	"github.com/kubeseams/seams/internal/target"
@@ -42,19 +42,32 @@ func (r *renderer) readInto() error {
 	if name == "" {
 		return nil
 	}
-	read := func() ([]byte, error) { return os.ReadFile(name) }
 	r.into = &into{name: displayPath(name)}
+	from := r.streams.In
 	if name == "-" {
 		if slices.Contains(r.flags.in.files, "-") {
 			return errors.New("-f - and --into - both read standard input: give one of them a file")
 		}
 		r.into.name = "standard input"
-		read = func() ([]byte, error) { return io.ReadAll(r.streams.In) }
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("read the documents to merge into: %w", err)
+		}
+		defer f.Close() // it was only read
+		from = f
 	}
-	var err error
-	if r.into.data, err = read(); err != nil {
-		return fmt.Errorf("read the documents to merge into: %w", err)
+	data, err := read.All(from)
+	if err == nil {
+		err = read.Bounds(data)
 	}
+	if errors.Is(err, read.ErrTooBig) {
+		err = fmt.Errorf("more than the %d bytes that are read; leave out what is not the control plane's", read.MaxBytes)
+	}
+	if err != nil {
+		return fmt.Errorf("read the documents to merge into: %s: %w", r.into.name, bareError(err))
+	}
+	r.into.data = data
 	return nil
 }
 

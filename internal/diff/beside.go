@@ -39,17 +39,21 @@ func isInstruction(name string) bool {
 }
 
 // whole compares a rendered file with the existing one of its path, by what its
-// documents say or, where it is none of YAML, by its lines.
+// documents say or, where it is none of YAML, by its lines. What is only read
+// follows from the rest and is left.
 func (c *comparison) whole(f file.File) error {
 	i := slices.IndexFunc(c.Existing.files, func(e file.File) bool {
 		return strings.HasSuffix("/"+e.Path, "/"+f.Path) || path.Base(f.Path) == "20-seams.conf" && path.Base(e.Path) == "20-seams.conf"
 	})
-	if i < 0 {
-		if isInstruction(f.Path) {
-			c.diff.Instructions = append(c.diff.Instructions, f.Path)
-		} else {
-			c.diff.NotCompared = append(c.diff.NotCompared, f.Path)
-		}
+	switch {
+	case path.Ext(f.Path) == ".md" && i >= 0:
+		c.Existing.see(c.Existing.files[i].Path)
+		return nil
+	case i < 0 && isInstruction(f.Path):
+		c.diff.Instructions = append(c.diff.Instructions, f.Path)
+		return nil
+	case i < 0:
+		c.diff.NotCompared = append(c.diff.NotCompared, f.Path)
 		return nil
 	}
 	have := c.Existing.files[i]
@@ -60,10 +64,23 @@ func (c *comparison) whole(f file.File) error {
 	}
 	c.diff.Documents = append(c.diff.Documents, Document{
 		File: have.Path, Object: "file", Action: ActionChange,
-		Changes: explain(changes, func(Change) []Reason { return c.asker.rendered(f.Path) }),
+		Changes: explain(changes, func(ch Change) []Reason { return c.asker.besides(f.Path, ch) }),
 		before:  have.Data, after: f.Data, edit: &edit{0, len(have.Data)},
 	})
 	return nil
+}
+
+// besides is who asks for a change of a file that is compared whole. What is
+// left at the top are kubeadm's configurations for hosts, which name the patches.
+func (a *asker) besides(name string, c Change) []Reason {
+	switch dir, _, _ := strings.Cut(name, "/"); dir {
+	case "kubelet":
+		field, _ := split(c.Path)
+		return a.kubelet(field)
+	case "aggregated":
+		return a.rendered(name)
+	}
+	return a.stores()
 }
 
 // differences are those of two files, by documents where both are YAML with as

@@ -18,6 +18,8 @@ import (
 type Existing struct {
 	files []file.File
 	docs  []*document
+	// lists are the Lists that may hold objects of an aggregated tier.
+	lists []*document
 	// wholes are the files that were compared as such.
 	wholes map[string]bool
 }
@@ -72,6 +74,9 @@ func Read(files []file.File) (*Existing, error) {
 		if err := take(f); err != nil {
 			return nil, err
 		}
+		if err := e.listed(f); err != nil {
+			return nil, err
+		}
 	}
 	return e, nil
 }
@@ -91,6 +96,26 @@ func (e *Existing) pieces(f file.File) error {
 			return err
 		}
 		e.docs = append(e.docs, d)
+	}
+	return nil
+}
+
+// listed keeps the Lists of a file for the objects in them.
+func (e *Existing) listed(f file.File) error {
+	if !HasObjects(f.Data) {
+		return nil
+	}
+	for _, t := range yamltext.Split(f.Data) {
+		if t.Blank() || !bytes.Contains(t.Text, []byte("items:")) {
+			continue
+		}
+		d := &document{file: f.Path, line: t.Line, text: t.Text}
+		if err := d.decode(); err != nil {
+			return err
+		}
+		if strings.HasSuffix(d.kind, "List") {
+			e.lists = append(e.lists, d)
+		}
 	}
 	return nil
 }
@@ -257,7 +282,7 @@ func (e *Existing) pods() []*document {
 func (e *Existing) ignored() []string {
 	var names []string
 	for _, f := range e.files {
-		if !e.wholes[f.Path] && !slices.ContainsFunc(e.docs, func(d *document) bool { return d.file == f.Path && d.seen }) {
+		if !e.wholes[f.Path] && !slices.ContainsFunc(slices.Concat(e.docs, e.lists), func(d *document) bool { return d.file == f.Path && d.seen }) {
 			names = append(names, f.Path)
 		}
 	}

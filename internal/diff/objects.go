@@ -30,24 +30,16 @@ func HasObjects(data []byte) bool {
 
 // objects are the documents, and the items of Lists, each with the place it has.
 func (e *Existing) objects() []*document {
-	var all []*document
-	for _, d := range e.docs {
-		items, isList := d.value["items"].([]any)
-		if !isList || !strings.HasSuffix(d.kind, "List") {
-			all = append(all, d)
-			continue
-		}
+	all := slices.Clone(e.docs)
+	for _, d := range e.lists {
+		items, _ := d.value["items"].([]any)
 		for i, item := range items {
-			value, ok := item.(map[string]any)
-			if !ok {
-				continue
-			}
-			text, err := kyaml.Marshal(value)
+			text, err := kyaml.Marshal(item)
 			if err != nil {
 				continue // it was decoded a moment ago
 			}
-			o := &document{file: d.file, within: strings.TrimPrefix(fmt.Sprintf("%s.items[%d]", d.within, i), "."), line: d.line, text: text, list: d}
-			if o.decode() == nil {
+			o := &document{file: d.file, within: fmt.Sprintf("items[%d]", i), line: d.line, text: text, list: d}
+			if o.decode() == nil && o.value != nil {
 				all = append(all, o)
 			}
 		}

@@ -124,6 +124,9 @@ type process struct {
 	heap, rss term
 	// causes are each axis' share of the heap.
 	causes map[Axis]term
+	// lists are what whole lists of the resources off the watch cache take,
+	// decoded, until they are collected.
+	lists []term
 	// resources are on the process' watch cache.
 	resources []*resource
 	// aggregated servers are not kube-apiservers.
@@ -157,6 +160,15 @@ func (p *process) putResource(m *model, r *resource, share func(term) term) {
 			axis = Node
 		}
 		p.put(axis, share(ring))
+	}
+}
+
+// list adds what a whole list of a resource off the watch cache leaves on the
+// heap: etcd's answer is decoded, all of it, for each client that asks. Events
+// are never in the cache, and are little of what is listed.
+func (p *process) list(m *model, r *resource) {
+	if a, ok := m.cached[r.id]; ok {
+		p.lists = append(p.lists, times(a.total, listGarbage.term()))
 	}
 }
 
@@ -199,7 +211,11 @@ func (m *model) kubeAPIServer(name string, count term, uncached []profile.GroupR
 	p.put(State, m.rbacFloor)
 	p.put(State, m.rbacCachedWithout(uncached))
 	for _, r := range m.resources {
-		if m.tierOf(r) >= 0 || slices.Contains(uncached, r.GroupResource) {
+		if m.tierOf(r) >= 0 {
+			continue
+		}
+		if slices.Contains(uncached, r.GroupResource) {
+			p.list(m, r)
 			continue
 		}
 		if r.derived != nil {
@@ -244,7 +260,11 @@ func (m *model) aggregatedServer(i int, t TierGroups) *process {
 		count: fromLayout("tier."+t.Name+".replicas", float64(max(t.Replicas, 1)), "processes")}
 	p.put(State, aggregatedBaseHeap.term())
 	for _, r := range m.resources {
-		if m.tierOf(r) == i && !slices.Contains(m.l.Uncached, r.GroupResource) {
+		switch {
+		case m.tierOf(r) != i:
+		case slices.Contains(m.l.Uncached, r.GroupResource):
+			p.list(m, r)
+		default:
 			p.putResource(m, r, nil)
 		}
 	}
@@ -262,7 +282,7 @@ func (m *model) finishProcess(p *process) {
 			"bytes", "part of "+p.name+".heap", plus(p.parts[a]...))
 	}
 	p.rss = m.add(p.name+".rss", "resident memory of one "+processLabel(p), "bytes", rssFactor.source,
-		times(p.heap, rssFactor.term()))
+		plus(append([]term{times(p.heap, rssFactor.term())}, p.lists...)...))
 }
 
 func processLabel(p *process) string {

@@ -99,6 +99,8 @@ func TestCases(t *testing.T) {
 		{"15 external etcd, one member", "k.yaml", v4 + "etcd:\n  external:\n    endpoints: [\"https://10.0.0.11:2379\"]\n", Input{}, []string{"6 warning etcd-servers-incomplete"}},
 		{"15 stacked", "k.yaml", v4, Input{}, []string{}},
 		{"16 still read by 1.36", "k.yaml", "apiVersion: kubeadm.k8s.io/v1beta3\nkind: ClusterConfiguration\nkubernetesVersion: v1.36.1\napiServer:\n  extraArgs:\n    event-ttl: 30m\n", Input{}, []string{"1 warning kubeadm-old-api"}},
+		{"16 older still, where it was read", "k.yaml", "apiVersion: kubeadm.k8s.io/v1beta2\nkind: ClusterConfiguration\nkubernetesVersion: v1.22.0\n", Input{}, []string{"1 warning kubeadm-old-api"}},
+		{"16 older still, where it is not", "k.yaml", "apiVersion: kubeadm.k8s.io/v1beta2\nkind: ClusterConfiguration\nkubernetesVersion: v1.36.0\n", Input{}, []string{"1 error kubeadm-old-api"}},
 		{"16 not there before 1.31", "k.yaml", "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.30.4\n", Input{}, []string{"1 error kubeadm-newer-api", "1 warning flags-not-checked"}},
 		{"18 list in v1beta3", "k.yaml", "apiVersion: kubeadm.k8s.io/v1beta3\nkind: ClusterConfiguration\nkubernetesVersion: v1.30.0\napiServer:\n  extraArgs:\n  - {name: event-ttl, value: 30m}\n", Input{}, []string{"1 warning kubeadm-old-api", "5 error kubeadm-args-list"}},
 		{"21 a flag of another program", "k.yaml", v4 + "apiServer:\n  extraArgs:\n  - {name: node-monitor-grace-period, value: 50s}\n", Input{}, []string{"6 error flag-unknown"}},

@@ -89,3 +89,19 @@ func TestThreeApiservers(t *testing.T) {
 		t.Errorf("with the check left out:\n%s", full(r.Findings))
 	}
 }
+
+// TestDumpsInOneLine: the version stands in the configuration, in whatever way
+// a tool writes the text that holds it, with a mark of Windows before it or not.
+func TestDumpsInOneLine(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"JSON":          `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"kubeadm-config","namespace":"kube-system"},"data":{"ClusterConfiguration":"apiServer: {}\napiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.36.1\n"}}`,
+		"double quotes": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kubeadm-config}\ndata:\n  ClusterConfiguration: \"apiVersion: kubeadm.k8s.io/v1beta4\\nkind: ClusterConfiguration\\nkubernetesVersion: \\\"v1.36.1\\\"\\n\"\n",
+		"a mark":        "\xef\xbb\xbfapiVersion: kubeadm.k8s.io/v1beta4\r\nkind: ClusterConfiguration\r\nkubernetesVersion: v1.36.1\r\n",
+	} {
+		r := run(t, tree{"a.yaml": text}, Input{})
+		if len(r.Findings) > 0 || r.Files != 1 {
+			t.Errorf("%s: %d files\n%s", name, r.Files, full(r.Findings))
+		}
+	}
+}

@@ -128,10 +128,17 @@ var (
 	kopsLabel     = regexp.MustCompile(`kops\.k8s\.io/cluster["']?:\s*["']?([A-Za-z0-9.-]+)`)
 )
 
+// escapes turns what a text in double quotes has for breaks and quotes into those.
+var escapes = strings.NewReplacer(`\n`, "\n", `\"`, `"`)
+
 // note keeps what decides with which other files this one is judged. It goes
 // by the text alone: what it gets wrong costs a comparison between files.
 func (r *record) note(data []byte) {
 	text := string(data)
+	if r.kind.Has(read.ConfigMap) {
+		// A configuration may stand in quotes, as one line of JSON or YAML.
+		text = escapes.Replace(text)
+	}
 	if r.kind.Has(read.Kubeadm | read.ConfigMap) {
 		r.clusters = len(clusterConfig.FindAllStringIndex(text, -1))
 	}

@@ -61,13 +61,18 @@ func (m *maker) stepDeleteOrphans() {
 	}
 	main := m.plan.Stores[0]
 	m.step(Step{
-		Title:    "Delete the old leases from the main etcd",
-		Why:      "They have no expiry of their own and stay for ever. Only now, since until here they are the way back. Old Events need nothing: they expire.",
-		Commands: []string{m.etcdctl(main, main.Members[0], "del --prefix /registry/leases/")},
-		Check:    m.etcdctl(main, main.Members[0], "get /registry/leases/ --prefix --count-only --write-out=fields") + " && " + m.etcdctl(leases, leases.Members[0], "get /registry/leases/ --prefix --count-only --write-out=fields"),
-		Expect:   "a count of 0 in the main etcd, and every lease in " + leases.Name,
-		Hazard:   "Mind the endpoint: in the etcd " + leases.Name + " the same command deletes every live lease. Do not shorten the prefix.",
-		Undo:     "Restore the backup, which is not worth it for leases.",
+		Title: "Delete the old leases from the main etcd",
+		Why:   "They have no expiry of their own and stay for ever. Only now, since until here they are the way back. Old Events need nothing: they expire.",
+		// A kubelet that has just been restarted, as in the step before, knows none
+		// of its pods for some seconds.
+		Commands: []string{
+			"until " + m.etcdctl(main, main.Members[0], "endpoint health") + "; do sleep 2; done",
+			m.etcdctl(main, main.Members[0], "del --prefix /registry/leases/"),
+		},
+		Check:  m.etcdctl(main, main.Members[0], "get /registry/leases/ --prefix --count-only --write-out=fields") + " && " + m.etcdctl(leases, leases.Members[0], "get /registry/leases/ --prefix --count-only --write-out=fields"),
+		Expect: "a count of 0 in the main etcd, and every lease in " + leases.Name,
+		Hazard: "Mind the endpoint: in the etcd " + leases.Name + " the same command deletes every live lease. Do not shorten the prefix.",
+		Undo:   "Restore the backup, which is not worth it for leases.",
 	})
 }
 

@@ -74,9 +74,10 @@ func TestLeasesSwitchOrder(t *testing.T) {
 	if !slices.IsSorted(got) {
 		t.Errorf("places %v in:\n%s", got, write(p.Rollout))
 	}
-	last := p.Rollout[len(p.Rollout)-1]
-	if !strings.Contains(last.Commands[0], "etcd-cp-1 --") || !strings.Contains(last.Commands[0], ":2379") || !strings.HasSuffix(last.Commands[0], "del --prefix /registry/leases/") {
-		t.Errorf("the deletion is not of the main etcd's leases alone: %s", last.Commands[0])
+	commands := p.Rollout[len(p.Rollout)-1].Commands
+	last := commands[len(commands)-1]
+	if !strings.Contains(last, "etcd-cp-1 --") || !strings.Contains(last, ":2379") || !strings.HasSuffix(last, "del --prefix /registry/leases/") {
+		t.Errorf("the deletion is not of the main etcd's leases alone: %s", last)
 	}
 }
 

@@ -179,7 +179,8 @@ type Tiers struct {
 // TierGroup is what an APIService needs to know of a custom group.
 type TierGroup struct {
 	Group string `json:"group"`
-	// Versions are those that are served, the preferred one first.
+	// Versions are those that are served, in any order: by their names upstream
+	// prefers the stable and newer one.
 	Versions []string `json:"versions"`
 }
 

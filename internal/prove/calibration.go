@@ -46,7 +46,8 @@ const calibrationHead = `# The estimator beside measurements
 Made from the records in ` + "`recipes/evidence`" + ` by ` + "`make generate`" + `. Each row is one figure of one run: what was
 measured, what the estimator had said of the same load on the same layout, and its band. Error is measured over
 estimated. A measurement outside its band means that the band is too narrow or the formula lacks something; the
-constants and their sources are in [estimate.md](estimate.md).
+constants and their sources are in [estimate.md](estimate.md). A measured rate is two readings of a counter, each up
+to a second late: one that is 2 % outside the band still counts as within.
 
 | rung | layout | figure | measured | estimated | band | error | |
 |---|---|---|---|---|---|---|---|

@@ -49,8 +49,9 @@ type Demand struct {
 	// Listers are clients that list the custom objects, each every 10 s; 0 is one
 	// that nobody counts on: a resource of few listers may leave a watch cache.
 	Listers int `json:"listers,omitempty"`
-	// LayoutTimes is for how many times the objects the layout is rendered: what
-	// a rung does with more than this machine can hold. 0 is once.
+	// LayoutTimes is for how many times the objects, or the rate of writes, the
+	// layout is rendered: what a rung does with more than this machine can take. 0
+	// is once.
 	LayoutTimes int `json:"layoutTimes,omitempty"`
 	// Apiservers, each on a host of its own.
 	Apiservers int `json:"apiservers,omitempty"`
@@ -64,7 +65,7 @@ type Demand struct {
 // kinds lists what a kind must have and may have besides.
 var kinds = map[string]struct{ must, may []string }{
 	KindNodes:           {[]string{"nodes", "seconds"}, []string{"podsPerSecond", "through", "apiservers"}},
-	KindCustomWrites:    {[]string{"writesPerSecond", "objectBytes", "seconds"}, []string{"groups", "apiservers"}},
+	KindCustomWrites:    {[]string{"writesPerSecond", "objectBytes", "seconds"}, []string{"groups", "layoutTimes", "apiservers"}},
 	KindEvents:          {[]string{"eventsPerSecond", "seconds"}, []string{"apiservers"}},
 	KindLeaderElections: {[]string{"elections", "seconds"}, []string{"apiservers"}},
 	KindObjects:         {[]string{"objects", "objectBytes"}, []string{"groups", "rbacObjects", "listers", "layoutTimes", "apiservers"}},
@@ -110,6 +111,7 @@ func demandOf(p *recipe.Proof) (Demand, error) {
 // rendered is the demand that the layout is rendered for.
 func (d Demand) rendered() Demand {
 	d.Objects *= max(d.LayoutTimes, 1)
+	d.WritesPerSecond *= float64(max(d.LayoutTimes, 1))
 	return d
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubeseams/seams/internal/estimate"
+	"github.com/kubeseams/seams/internal/prove/load"
 	"github.com/kubeseams/seams/internal/recipe"
 	"github.com/kubeseams/seams/internal/scrape"
 )
@@ -25,6 +26,16 @@ type Prediction struct {
 	// Within is whether the measured one lies in the band.
 	Within bool `json:"within"`
 }
+
+// A write to a store is a put or a delete.
+const (
+	putsSuffix    = ".puts-per-second"
+	deletesSuffix = ".deletes-per-second"
+)
+
+// readingError is how far off a measured rate may be, either way: a counter
+// and a clock are read twice, one to two minutes apart, each up to a second late.
+const readingError = 0.02
 
 // foretold says which figures of the estimate a measured one is compared with;
 // they are added up. A figure that ends in * stands for all that it begins.
@@ -97,6 +108,11 @@ func predictions(e *estimate.Estimate, kind string, measured []scrape.Figure) []
 			continue
 		}
 		p := Prediction{Metric: f.metric, Measured: m.Value, Unit: m.Unit}
+		if store, ok := strings.CutSuffix(f.metric, putsSuffix); ok {
+			if d, ok := scrape.Find(measured, store+deletesSuffix); ok {
+				p.Metric, p.Measured = f.metric+" and "+deletesSuffix[1:], m.Value+d.Value
+			}
+		}
 		for _, x := range e.Figures {
 			if matchesAny(f.figures, x.ID) && !uncached(e, x.ID) && !moved(e, f.metric, x.ID) {
 				p.Figures = append(p.Figures, x.ID)
@@ -106,7 +122,16 @@ func predictions(e *estimate.Estimate, kind string, measured []scrape.Figure) []
 		if len(p.Figures) == 0 {
 			continue
 		}
-		p.Within = p.Low <= m.Value && m.Value <= p.High
+		if _, probed := scrape.Find(measured, "core-calls"); probed && f.metric == storePrefix+mainTier+putsSuffix {
+			// The scheduler says of each of the probe's Pods that no node takes it,
+			// unless the Pod is gone by then.
+			p.High += load.ProbeCallsPerSecond / 5
+		}
+		reading := 0.0
+		if m.Unit == scrape.PerSecond {
+			reading = readingError
+		}
+		p.Within = p.Low*(1-reading) <= p.Measured && p.Measured <= p.High*(1+reading)
 		all = append(all, p)
 	}
 	return all

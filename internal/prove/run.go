@@ -200,8 +200,7 @@ func (r *runner) level(ctx context.Context, name string, layout *Layout) (_ *lev
 	defer control.Stop()
 	defer func() {
 		if err != nil {
-			control.KeepLogs()
-			err = fmt.Errorf("%w\nlogs are kept in %s", err, control.LogDir())
+			err = control.Blame(ctx, err)
 		}
 	}()
 	if r.demand.NodesBy == load.Kwok {
@@ -301,14 +300,14 @@ func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []Step) (*dr
 	if err := seen.collect(ctx, func(w *watched, s *scrape.Snapshot) { w.base = s }); err != nil {
 		return nil, err
 	}
+	out := &driven{seen: seen}
+	if out.ledger, err = openLedger(ctx, control, r.demand); err != nil {
+		return nil, err
+	}
 	if err := r.prepare(ctx, seen, loads); err != nil {
 		return nil, err
 	}
 	if err := pause(ctx, r.demand.Settle()); err != nil {
-		return nil, err
-	}
-	out := &driven{seen: seen}
-	if out.ledger, err = openLedger(ctx, control, r.demand); err != nil {
 		return nil, err
 	}
 	if err := seen.Before(ctx); err != nil {

@@ -178,7 +178,7 @@ func (e *etcd) revision(ctx context.Context) (int64, error) {
 }
 
 // CustomWrites is the figure of the writes to the load's groups that reached
-// main's etcd while the load ran, each counted by its key.
+// main's etcd while the load was prepared and ran, each counted by its key.
 const CustomWrites = "store.main.custom-writes"
 
 // figures are what was written to main of the load's groups, and which objects

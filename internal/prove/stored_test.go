@@ -149,4 +149,3 @@ var (
 	_ load.Keeper = (*load.Churn)(nil)
 	_ load.Keeper = (*load.Objects)(nil)
 )
-

@@ -51,7 +51,12 @@ func readBounded(r io.Reader, at time.Time, limit int64) (*Snapshot, error) {
 	case counted.err != nil:
 		return nil, fmt.Errorf("read metrics text: %w", counted.err)
 	case err != nil:
-		return nil, fmt.Errorf("parse metrics text: %w", err)
+		// The parser quotes what it stumbles over, which may be the whole file.
+		text := err.Error()
+		if len(text) > 200 {
+			text = strings.ToValidUTF8(text[:200], "") + "…"
+		}
+		return nil, fmt.Errorf("parse metrics text: %s", text)
 	}
 	return &Snapshot{At: at, Bytes: counted.n, families: families}, nil
 }

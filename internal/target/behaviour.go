@@ -7,6 +7,12 @@ package target
 // configuration; 1.37 refuses it and names kubeadm 1.36 for the migration.
 func (t Target) KubeadmServesV1Beta3() bool { return !t.Kubernetes.atLeast(37) }
 
+// KubeadmReadV1Beta2 reports whether kubeadm read v1beta2 configuration, which
+// went with 1.27 (kubernetes CHANGELOG-1.27). Lint meets such clusters.
+func (t Target) KubeadmReadV1Beta2() bool {
+	return !t.Kubernetes.IsZero() && !t.Kubernetes.atLeast(27)
+}
+
 // KubeadmReadsV1Beta4 reports whether kubeadm reads v1beta4 configuration,
 // which came with 1.31. Rendering knows no older minor; lint meets them.
 func (t Target) KubeadmReadsV1Beta4() bool {

@@ -163,6 +163,15 @@ func (m *Mover) removeEmpty(ctx context.Context, p Place, crd *CRD) error {
 }
 
 // removeCRD deletes a definition whose objects are gone, and waits for it.
+//
+// Upstream's finalizer lists the objects without a limit, which a server refuses
+// with 429 as long as its cache of them is being filled: always, when nobody asked
+// for the resource since its storage was made anew. It tries again within
+// milliseconds, from a copy of the definition that may be of before its last own
+// write; that conflict it takes for somebody else's change that will call it
+// again, but a change of nothing but its own condition does not, and it sleeps
+// until its next resync, up to five minutes later. A change of anything else
+// wakes it.
 func removeCRD(ctx context.Context, s *Server, name string) error {
 	at := path.Join(crdsPath, name)
 	var crd CRD
@@ -173,13 +182,34 @@ func removeCRD(ctx context.Context, s *Server, name string) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete definition %s of %s: %w", name, s.Host, err)
 	}
+	next := time.Now().Add(wakeEvery)
 	return wrap(until(ctx, removeWait, 200*time.Millisecond, func(ctx context.Context) error {
 		err := s.get(ctx, at, &crd)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
+		if err == nil && time.Now().After(next) {
+			err = wake(ctx, s, at)
+			next = time.Now().Add(wakeEvery)
+		}
 		return cmp.Or(err, lingers(&crd))
 	}), "delete definition %s of %s", name, s.Host)
+}
+
+// wakeEvery is longer than a finalizer takes that goes on by itself: it looks
+// every five seconds whether the objects are gone.
+const wakeEvery = 8 * time.Second
+
+// wake changes a definition that is being deleted, so that its finalizer looks
+// at it.
+func wake(ctx context.Context, s *Server, at string) error {
+	err := s.merge(ctx, at, map[string]any{"metadata": map[string]any{"annotations": map[string]any{
+		"seams.dev/deletion-awaited": time.Now().UTC().Format(time.RFC3339Nano),
+	}}}, nil)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // removeWait is a little more than twice what upstream looks for objects that

@@ -129,11 +129,6 @@ func (c *Cluster) Exec(ctx context.Context, node string, args ...string) (string
 	return run(ctx, nil, "docker", append([]string{"exec", node}, args...)...)
 }
 
-// Input is Exec with something to read.
-func (c *Cluster) Input(ctx context.Context, node, stdin string, args ...string) (string, error) {
-	return run(ctx, strings.NewReader(stdin), "docker", append([]string{"exec", "-i", node}, args...)...)
-}
-
 // Stop ends a node as a loss of power does, and waits for nothing.
 func (c *Cluster) Stop(ctx context.Context, node string) error {
 	_, err := run(ctx, nil, "docker", "kill", node)

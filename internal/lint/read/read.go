@@ -24,7 +24,10 @@ const maxNesting = 1000
 // ErrTooBig says that a file is over MaxBytes.
 var ErrTooBig = errors.New("the file is too big")
 
-// All reads at most MaxBytes.
+// mark is what some editors put before a text in UTF-8; it says nothing.
+const mark = "\xef\xbb\xbf"
+
+// All reads at most MaxBytes, without a mark before them.
 func All(r io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	n, err := io.Copy(&b, io.LimitReader(r, MaxBytes+1))
@@ -34,7 +37,7 @@ func All(r io.Reader) ([]byte, error) {
 	if n > MaxBytes {
 		return b.Bytes(), ErrTooBig
 	}
-	return b.Bytes(), nil
+	return bytes.TrimPrefix(b.Bytes(), []byte(mark)), nil
 }
 
 // Bounds reports text whose decoding would take memory or time out of all

@@ -63,7 +63,7 @@ type Rig struct {
 // the etcds first, then the apiservers, then the aggregated servers, once their
 // objects are applied, then the rest. When that fails, or ctx
 // ends before, everything is stopped again; the logs are kept and the error
-// names their directory.
+// names their directory, unless ctx was canceled.
 func Start(ctx context.Context, options Options) (*Rig, error) {
 	if err := supported(); err != nil {
 		return nil, err
@@ -95,11 +95,22 @@ func Start(ctx context.Context, options Options) (*Rig, error) {
 	r := &Rig{options: options, dir: dir, hosts: hosts, tiers: tiers, held: held, spawner: newSpawner(), keep: options.Keep}
 	r.life, r.end = context.WithCancel(context.Background())
 	if err := r.up(ctx, m); err != nil {
-		r.KeepLogs()
+		err = r.Blame(ctx, fmt.Errorf("control plane: %w", err))
 		r.Stop()
-		return nil, fmt.Errorf("control plane: %w\nlogs are kept in %s", err, r.LogDir())
+		return nil, err
 	}
 	return r, nil
+}
+
+// Blame has Stop leave the logs behind for whoever looks for the reason of an
+// error, and names them in it. Somebody who interrupts, and so cancels ctx, looks
+// for none, and wants nothing left.
+func (r *Rig) Blame(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return err
+	}
+	r.KeepLogs()
+	return fmt.Errorf("%w\nlogs are kept in %s", err, r.LogDir())
 }
 
 // newDir makes the rig's directory, for the owner only since it holds keys.
@@ -150,6 +161,9 @@ func (r *Rig) up(ctx context.Context, m manifests) error {
 			if err := r.prepareTiers(ctx); err != nil {
 				return err
 			}
+		}
+		if len(phase) == 0 {
+			continue
 		}
 		started := time.Now()
 		if err := r.startAll(ctx, phase); err != nil {

@@ -53,7 +53,7 @@ certificate() { # path authority name usages names
 	echo "$PKI/$1.crt: made"
 }
 
-certificate aggregated/infra-example-dev/server aggregated/ca 'infra-example-dev.seams-system.svc' serverAuth 'DNS:infra-example-dev.seams-system.svc,DNS:infra-example-dev.seams-system.svc.cluster.local,DNS:localhost,IP:127.0.0.1,IP:10.0.0.11,IP:10.0.0.12'
+certificate aggregated/infra-example-dev/server aggregated/ca 'infra-example-dev.seams-system.svc' serverAuth 'DNS:infra-example-dev.seams-system.svc,DNS:infra-example-dev.seams-system.svc.cluster.local,DNS:localhost,IP:127.0.0.1,IP:10.0.0.12,IP:10.0.0.13'
 certificate aggregated/infra-example-dev/etcd-client aggregated/etcd-ca 'infra-example-dev' clientAuth ''
 certificate aggregated/infra-example-dev/client ca 'seams:aggregated:infra-example-dev' clientAuth ''
 

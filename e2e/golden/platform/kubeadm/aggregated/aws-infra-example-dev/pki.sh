@@ -1,16 +1,17 @@
 #!/bin/sh
-# Rendered by seams 0.1.0 for Kubernetes 1.36.3 on kops 1.36.2, aws.
+# Rendered by seams 0.1.0 for Kubernetes 1.37.2 on kubeadm.
 # Profile platform sha256:62f58aa081c195b08d9e88e59c603df6e11cd64390b1616bde031944770ef16e
 # Recipe node/stock + churn/stock + state/partitioned sha256:e5e2d8dbfb72010358da5043072dde5a58dc0d49158eadfb1766395948923035
-# Makes the keys and certificates of the aggregated tier policy-example-dev and of its etcd
-# policy-example-dev, and renews those that end within 30 days (all of them with RENEW=1).
-# Run "pki.sh init" once, where kubectl is set up for the cluster; what it makes
-# below ./pki is to be kept, for it signs the next certificates.
+# Makes the keys and certificates of the aggregated tier aws-infra-example-dev and of its etcd
+# aws-infra-example-dev, and renews those that end within 30 days (all of them with RENEW=1).
+# Run it as root on each host of the tier and of its etcd: "pki.sh init" on
+# the first, which makes the tiers' authorities, then without an argument on the
+# others, once aggregated/ca.* and aggregated/etcd-ca.* were copied there.
 # Servers take up renewed files by themselves within a minute; in pods they arrive
 # within two. DAYS is how long a certificate lives, PKI where all of it is.
 set -eu
 umask 077
-PKI=${PKI:-./pki}
+PKI=${PKI:-/etc/kubernetes/pki}
 DAYS=${DAYS:-365}
 mode=${1:-renew}
 dir=$(cd "$(dirname "$0")" && pwd)
@@ -52,19 +53,10 @@ certificate() { # path authority name usages names
 	echo "$PKI/$1.crt: made"
 }
 
-certificate aggregated/policy-example-dev/server aggregated/ca 'policy-example-dev.seams-system.svc' serverAuth 'DNS:policy-example-dev.seams-system.svc,DNS:policy-example-dev.seams-system.svc.cluster.local,DNS:localhost,IP:127.0.0.1'
-certificate aggregated/policy-example-dev/etcd-client aggregated/etcd-ca 'policy-example-dev' clientAuth ''
-certificate aggregated/policy-example-dev/etcd-server aggregated/etcd-ca 'policy-example-dev-etcd' serverAuth,clientAuth 'DNS:localhost,IP:127.0.0.1,DNS:policy-example-dev-etcd-0.policy-example-dev-etcd.seams-system.svc,DNS:policy-example-dev-etcd-1.policy-example-dev-etcd.seams-system.svc,DNS:policy-example-dev-etcd-2.policy-example-dev-etcd.seams-system.svc'
-certificate aggregated/policy-example-dev/etcd-peer aggregated/etcd-ca 'policy-example-dev-etcd' serverAuth,clientAuth 'DNS:localhost,IP:127.0.0.1,DNS:policy-example-dev-etcd-0.policy-example-dev-etcd.seams-system.svc,DNS:policy-example-dev-etcd-1.policy-example-dev-etcd.seams-system.svc,DNS:policy-example-dev-etcd-2.policy-example-dev-etcd.seams-system.svc'
+certificate aggregated/aws-infra-example-dev/server aggregated/ca 'aws-infra-example-dev.seams-system.svc' serverAuth 'DNS:aws-infra-example-dev.seams-system.svc,DNS:aws-infra-example-dev.seams-system.svc.cluster.local,DNS:localhost,IP:127.0.0.1,IP:10.0.0.11,IP:10.0.0.12'
+certificate aggregated/aws-infra-example-dev/etcd-client aggregated/etcd-ca 'aws-infra-example-dev' clientAuth ''
+certificate aggregated/aws-infra-example-dev/client ca 'seams:aggregated:aws-infra-example-dev' clientAuth ''
 
-secret() { # name, then KEY=FILE
-	name=$1; shift
-	set -- $(for item in "$@"; do echo "--from-file=$item"; done)
-	kubectl --namespace=seams-system create secret generic "$name" "$@" --dry-run=client --output=yaml |
-		kubectl apply --server-side --force-conflicts --field-manager=seams --filename=-
-}
-at="$PKI/aggregated"
-secret policy-example-dev-server server.crt="$at/policy-example-dev/server.crt" server.key="$at/policy-example-dev/server.key" \
-	etcd-client.crt="$at/policy-example-dev/etcd-client.crt" etcd-client.key="$at/policy-example-dev/etcd-client.key" etcd-ca.crt="$at/etcd-ca.crt"
-secret policy-example-dev-etcd server.crt="$at/policy-example-dev/etcd-server.crt" server.key="$at/policy-example-dev/etcd-server.key" \
-	peer.crt="$at/policy-example-dev/etcd-peer.crt" peer.key="$at/policy-example-dev/etcd-peer.key" ca.crt="$at/etcd-ca.crt"
+cat "$PKI/etcd/ca.crt" "$PKI/aggregated/etcd-ca.crt" >"$tmp/clients"
+install -m 0644 "$tmp/clients" "$PKI/aggregated/etcd-clients.crt"
+install -m 0600 "$dir/server.kubeconfig" "$PKI/aggregated/aws-infra-example-dev/server.kubeconfig"
