@@ -86,7 +86,10 @@ func TestNaiveRollout(t *testing.T) {
 		t.Fatal("rollout.md has no step that stops controller managers")
 	}
 	for _, s := range live.steps[:last] {
-		live.step(t, s)
+		// The quota of main has no part in this, and takes three restarts.
+		if !strings.HasPrefix(s.Title, "Raise the quota") {
+			live.step(t, s)
+		}
 	}
 	if found := w.overlaps(); len(found) > 0 || len(w.unready) > 0 {
 		t.Fatalf("broken before anything was switched: %v, %v", found, w.unready)

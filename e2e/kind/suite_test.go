@@ -58,12 +58,15 @@ func up(t *testing.T, dir string) *cluster.Cluster {
 	c, err := cluster.Create(t.Context(), o)
 	if c != nil {
 		t.Cleanup(func() {
-			// The test's own context has ended by now.
-			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-			defer cancel()
+			// The test's own context has ended by now. Logs of a machine under load
+			// take long: the deletion has a time of its own.
 			if t.Failed() {
+				ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+				defer cancel()
 				t.Logf("logs of nodes and pods: %s (%v)", logs, c.Logs(ctx, logs))
 			}
+			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+			defer cancel()
 			if err := c.Delete(ctx); err != nil {
 				t.Errorf("cluster %s stays: %v", c.Name, err)
 			}

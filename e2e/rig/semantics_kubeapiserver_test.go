@@ -48,13 +48,20 @@ func (l *liveTier) startSecondServer(t *testing.T) *rig.Process {
 	}
 	l.file(t, "sa.key", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 	l.file(t, "sa.pub", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
+	// A webhook is called at the address of its kubeconfig, with nothing added.
+	reviews, err := l.PKI().Kubeconfig(pki.Leaf{CN: "seams:aggregated:hot", Client: true},
+		pki.Endpoint{Name: "main", Server: l.Config("").Host + "/apis/authorization.k8s.io/v1/subjectaccessreviews"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.file(t, "reviews.kubeconfig", reviews)
 	p, err := l.Extra(t.Context(), "kube-apiserver-hot", []string{"kube-apiserver", "--etcd-servers=" + l.etcd.Endpoints[0],
 		"--etcd-cafile=" + l.etcd.CAFile, "--etcd-certfile=" + l.etcd.CertFile, "--etcd-keyfile=" + l.etcd.KeyFile,
 		"--bind-address=" + l.Spare(), fmt.Sprintf("--secure-port=%d", tierPort), "--tls-cert-file=" + in("server.crt"), "--tls-private-key-file=" + in("server.key"),
 		"--client-ca-file=" + in("clients.crt"), "--requestheader-client-ca-file=" + in("front-proxy-ca.crt"), "--requestheader-allowed-names=front-proxy-client",
 		"--requestheader-username-headers=X-Remote-User", "--requestheader-uid-headers=X-Remote-Uid", "--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--authorization-mode=Webhook", "--authorization-webhook-config-file=" + in("server.kubeconfig"), "--authorization-webhook-version=v1",
+		"--authorization-mode=Webhook", "--authorization-webhook-config-file=" + in("reviews.kubeconfig"), "--authorization-webhook-version=v1",
 		"--service-account-issuer=https://" + tierName + "." + tierNamespace + ".svc", "--service-account-key-file=" + in("sa.pub"),
 		"--service-account-signing-key-file=" + in("sa.key"), "--endpoint-reconciler-type=none",
 		// Namespaces are in the main server only; no Pod is ever made here.

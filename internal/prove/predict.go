@@ -113,14 +113,18 @@ func predictions(e *estimate.Estimate, kind string, measured []scrape.Figure) []
 				p.Metric, p.Measured = f.metric+" and "+deletesSuffix[1:], m.Value+d.Value
 			}
 		}
+		left := false
 		for _, x := range e.Figures {
-			if matchesAny(f.figures, x.ID) && !uncached(e, x.ID) && !moved(e, f.metric, x.ID) {
+			if !matchesAny(f.figures, x.ID) || uncached(e, x.ID) {
+				continue
+			}
+			if left = left || moved(e, f.metric, x.ID); !left {
 				p.Figures = append(p.Figures, x.ID)
 				p.Predicted, p.Low, p.High = p.Predicted+x.Value, p.Low+x.Low, p.High+x.High
 			}
 		}
-		if len(p.Figures) == 0 {
-			continue
+		if left || len(p.Figures) == 0 {
+			continue // of what the load made, there is nothing to see there
 		}
 		if _, probed := scrape.Find(measured, "core-calls"); probed && f.metric == storePrefix+mainTier+putsSuffix {
 			// The scheduler says of each of the probe's Pods that no node takes it,

@@ -70,3 +70,19 @@ func TestChanges(t *testing.T) {
 		})
 	}
 }
+
+// FuzzChanges: whatever two documents hold, nothing panics, and a document has
+// no changes against itself.
+func FuzzChanges(f *testing.F) {
+	f.Add(changing, strings.Replace(changing, "volumeSize: 20", "volumeSize: big", 1))
+	f.Add(changing, "apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nspec: {etcdClusters: [1, {etcdMembers: {}}]}\n")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		a, b := []file.File{{Path: "a.yaml", Data: []byte(before)}}, []file.File{{Path: "b.yaml", Data: []byte(after)}}
+		Changes(a, b)
+		for _, finding := range Changes(a, a) {
+			if finding.Code != "kops-etcd-member-fixed" && finding.Code != "kops-volume-changed" { // members of one name twice
+				t.Fatalf("%q against itself: %s", before, finding)
+			}
+		}
+	})
+}
