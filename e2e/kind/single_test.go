@@ -191,7 +191,7 @@ func uncached(t *testing.T, c *cluster.Cluster) {
 	}
 	caches := func(plural string) bool {
 		for line := range strings.Lines(kubectl(t, c, "get", "--raw", "/metrics")) {
-			if strings.HasPrefix(line, "apiserver_watch_cache_capacity{") && strings.Contains(line, plural) {
+			if strings.HasPrefix(line, "apiserver_watch_cache_initializations_total{") && strings.Contains(line, plural) {
 				return true
 			}
 		}

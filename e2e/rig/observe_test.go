@@ -45,6 +45,7 @@ type observer struct {
 	writes               []time.Duration
 	failed               map[string]int
 	probes, unlive       int
+	why                  map[string]int // of the failed probes
 	elections            map[string]*election
 	restarts             map[string]int
 	lastNodes, lastWrite time.Time
@@ -76,7 +77,7 @@ func liveness(t *testing.T, files []file.File) string {
 // observe begins to look. Nodes and writes go through api.
 func observe(t *testing.T, r *rig.Rig, api kubernetes.Interface, live string) *observer {
 	t.Helper()
-	o := &observer{Rig: r, t: t, api: api, live: live, http: map[string]*http.Client{}, up: map[int]bool{}, began: time.Now(),
+	o := &observer{Rig: r, t: t, api: api, live: live, http: map[string]*http.Client{}, up: map[int]bool{}, why: map[string]int{}, began: time.Now(),
 		failed: map[string]int{}, elections: map[string]*election{}, restarts: map[string]int{}}
 	for _, p := range r.Processes() {
 		c, err := r.HTTPClient(p)
@@ -177,11 +178,11 @@ func (o *observer) askLiveness(ctx context.Context) {
 			continue
 		}
 		pid := p.PID()
-		code, _ := o.get(ctx, p, strings.TrimSuffix(p.MetricsURL, "/metrics")+o.live)
+		why := o.unwell(ctx, p)
 		if ctx.Err() != nil {
 			return
 		}
-		if code == http.StatusOK {
+		if why == "" {
 			o.up[pid] = true
 		}
 		if !o.up[pid] || !p.Running() || p.PID() != pid {
@@ -189,11 +190,36 @@ func (o *observer) askLiveness(ctx context.Context) {
 		}
 		o.mu.Lock()
 		o.probes++
-		if code != http.StatusOK {
+		if why != "" {
 			o.unlive++
+			o.why[why]++
 		}
 		o.mu.Unlock()
 	}
+}
+
+// unwell is what an apiserver's liveness is not well of: the checks that fail, or
+// that nothing answered within the probe's time. Empty when it is well.
+func (o *observer) unwell(ctx context.Context, p *rig.Process) string {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(p.MetricsURL, "/metrics")+o.live, nil)
+	if err != nil {
+		return err.Error()
+	}
+	response, err := o.http[p.Name].Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusOK {
+		return ""
+	}
+	why := response.Status
+	for s := bufio.NewScanner(response.Body); s.Scan(); {
+		if strings.HasPrefix(s.Text(), "[-]") {
+			why += " " + s.Text()
+		}
+	}
+	return why
 }
 
 // get is the status of an answer, and the line of a metric in it, if asked for.
@@ -321,9 +347,9 @@ func (o *observer) tell(what string) {
 		}
 		return o.writes[int(q*float64(len(o.writes)-1))].Round(time.Millisecond)
 	}
-	o.t.Logf("%s, observed for %s: of %d nodes at most %d not Ready (from %s to %s, unseen %d times); %d core writes, p50 %s, p99 %s, longest %s, failed %v; liveness %d of %d failed",
+	o.t.Logf("%s, observed for %s: of %d nodes at most %d not Ready (from %s to %s, unseen %d times); %d core writes, p50 %s, p99 %s, longest %s, failed %v; liveness %d of %d failed %v",
 		what, time.Since(o.began).Round(time.Second), o.nodes, o.unready, o.since.Round(time.Second), o.until.Round(time.Second), o.unseen,
-		len(o.writes), at(0.5), at(0.99), at(1), o.failed, o.unlive, o.probes)
+		len(o.writes), at(0.5), at(0.99), at(1), o.failed, o.unlive, o.probes, o.why)
 	for _, name := range slices.Sorted(maps.Keys(o.elections)) {
 		e := o.elections[name]
 		o.t.Logf("%s: %d changes of leader, %d restarts, longest without a leader %s, two leaders for %s",
@@ -342,7 +368,7 @@ func (o *observer) promises() {
 		o.t.Errorf("of %d core writes one in a hundred took over 1 s, the API's objective", n)
 	}
 	if o.unlive > 0 || o.probes == 0 {
-		o.t.Errorf("liveness failed %d times of %d", o.unlive, o.probes)
+		o.t.Errorf("liveness failed %d times of %d: %v", o.unlive, o.probes, o.why)
 	}
 	if n := o.restarted("kube-apiserver"); n > 0 {
 		o.t.Errorf("apiservers were restarted %d times", n)

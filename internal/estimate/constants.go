@@ -81,8 +81,8 @@ var (
 		"cache element, key, B-tree slot, label and field sets of one object (derived)")
 	authorizerBytes = known("authorizerBytes", 1300, 620, 2000, "bytes",
 		"measured: 1.7-1.9 kB a Role of 600 B with its cache off (recipes/evidence/state-cold-uncached.json), 0.62-1.34 kB a RoleBinding; published: about 0.9 kB stay in the authorizer's informers whatever is off the cache")
-	historyWindow = known("historyWindow", 75, 75, 150, "s",
-		"apiserver storage/cacher DefaultEventFreshDuration; the ring doubles until it holds that, so it may hold twice as much (watch_cache_history.go)")
+	historyWindow = known("historyWindow", 75, 75, 112.5, "s",
+		"apiserver storage/cacher DefaultEventFreshDuration; the ring doubles until it holds that, and so holds 1 to 2 times as much, 1.5 over all rates (watch_cache_history.go)")
 	historyRing = known("historyRing", 102400, 102400, 102400, "events",
 		"apiserver storage/cacher: largest event window of one resource")
 	watchHeap = known("watchHeap", 60e3, 40e3, 100e3, "bytes",
