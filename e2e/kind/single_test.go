@@ -208,6 +208,8 @@ func uncached(t *testing.T, c *cluster.Cluster) {
 // plainProbes is the control of eventsStoreDead: with kubeadm's own probes the
 // same outage gets the apiserver killed, and everything suffers.
 func plainProbes(t *testing.T, c *cluster.Cluster) {
+	// Until its startup probe has passed once kubelet gives an apiserver four minutes.
+	kubectl(t, c, "-n", "kube-system", "wait", "--for=condition=Ready", "pod/kube-apiserver-"+single, "--timeout=180s")
 	before := container(t, c, single, "kube-apiserver")
 	began := time.Now()
 	ctx, stop := context.WithCancel(t.Context())

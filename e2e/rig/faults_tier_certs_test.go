@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"net/url"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,13 +111,16 @@ func TestFaultTierServingCertificate(t *testing.T) {
 	if err := b.server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b.until("the group answers 503 once connections are new", time.Minute, func() error {
-		err := b.get("before")
-		return want(apierrors.IsServiceUnavailable(err), "%v", err)
+	b.until("the APIService says that it expired, once connections are new", 90*time.Second, func() error {
+		err := b.available()
+		return want(err != nil && strings.Contains(err.Error(), "certificate has expired"), "%v", err)
 	})
-	t.Logf("it says: %v", b.get("before"))
-	b.until("its APIService is not available", time.Minute, func() error { return want(b.available() != nil, "available") })
 	t.Logf("the APIService says: %v", b.available())
+	err := b.get("before")
+	t.Logf("clients see: %v", err)
+	if !apierrors.IsServiceUnavailable(err) {
+		t.Errorf("%v, want 503", err)
+	}
 	b.shows("renewed", b.replace(name, plan.AggregatedCA, pki.DefaultValidity))
 	b.until("the group is served again", 2*time.Minute, func() error { return b.get("before") })
 	b.until("its APIService is available", 2*time.Minute, b.available)
