@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: bench-lint.sh [SETS]
 # Lints files on disk beside two programs that people check such files with, one
-# after the other on the same files and processors, and prints how many files
-# each manages in a minute and the ratios:
+# after the other on the same files, and prints the processors' time of each, how
+# many files that is in a minute on all of them, and the ratios:
 #   kubeconform          static pods against schemas made of upstream's OpenAPI
 #   kubeadm config validate  kubeadm's configurations, one process a file
 # SEAMS and KUBEADM name programs that are built; otherwise seams is built here
@@ -48,17 +48,16 @@ for i in $(seq $((sets / block))); do
 	cp -r "$tmp/block/configs" "$tmp/configs/$i"
 done
 
-# seconds CMD...: how long it takes; its exit code is not asked for, since
-# findings are none of a benchmark's business.
+# seconds CMD...: the processors' time that it takes, with its children's, which
+# other work on the machine does not change; its exit code is not asked for,
+# since findings are none of a benchmark's business.
 seconds() {
-	local start end
-	start=$(date +%s%N)
-	"$@" >"$tmp/out" 2>&1 || true
-	end=$(date +%s%N)
-	awk -v n=$((end - start)) 'BEGIN{printf "%.3f", n / 1e9}'
+	local TIMEFORMAT='%U %S'
+	{ time "$@" >"$tmp/out" 2>&1 || true; } 2>&1 | awk '{printf "%.3f", $1 + $2}'
 }
+cores=$(nproc)
 row() { # NAME FILES SECONDS
-	awk -v name="$1" -v n="$2" -v s="$3" 'BEGIN{printf "%-34s %7d files %8.2f s %9.0f files/min\n", name, n, s, n / s * 60}'
+	awk -v name="$1" -v n="$2" -v s="$3" -v c="$cores" 'BEGIN{printf "%-34s %6d files %8.2f s of processors %9.0f files/min on %d\n", name, n, s, n / s * 60 * c, c}'
 }
 ratio() { # TEXT A B
 	awk -v t="$1" -v a="$2" -v b="$3" 'BEGIN{printf "%s: %.2f\n", t, a / b}'
