@@ -60,7 +60,7 @@ row() { # NAME FILES SECONDS
 	awk -v name="$1" -v n="$2" -v s="$3" -v c="$cores" 'BEGIN{printf "%-34s %6d files %8.2f s of processors %9.0f files/min on %d\n", name, n, s, n / s * 60 * c, c}'
 }
 ratio() { # TEXT A B
-	awk -v t="$1" -v a="$2" -v b="$3" 'BEGIN{printf "%s: %.2f\n", t, a / b}'
+	awk -v t="$1" -v a="$2" -v b="$3" 'BEGIN{printf "%s: %.3f\n", t, a / b}'
 }
 
 pods=$((sets * 4))
