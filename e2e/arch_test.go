@@ -53,6 +53,7 @@ var order = map[string]int{
 	"internal/pki":                 6,
 	"internal/scrape":              1,
 	"internal/apiclient":           1,
+	"internal/etcdclient":          1,
 	"internal/prove/rig":           12,
 	"internal/prove/load":          12,
 	"internal/prove":               13,

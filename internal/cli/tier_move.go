@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubeseams/seams/internal/etcdclient"
 	"github.com/kubeseams/seams/internal/tier"
 )
 
@@ -33,7 +34,7 @@ type tierMoveFlags struct {
 
 // etcdFlags say how one etcd is reached.
 type etcdFlags struct {
-	access tier.EtcdAccess
+	access etcdclient.Access
 	prefix string
 }
 

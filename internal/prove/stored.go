@@ -1,17 +1,14 @@
 package prove
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/kubeseams/seams/internal/etcdclient"
 	"github.com/kubeseams/seams/internal/prove/load"
 	"github.com/kubeseams/seams/internal/prove/rig"
 	"github.com/kubeseams/seams/internal/scrape"
@@ -20,128 +17,33 @@ import (
 // keyPrefix begins all keys of the API's objects, in every store.
 const keyPrefix = "/registry/"
 
-// etcd is a store's JSON gateway, of its first member. etcd's own client would
-// be most of the program.
-type etcd struct {
-	url    string
-	client *http.Client
-}
-
-func newEtcd(control *rig.Rig, store string) (*etcd, error) {
+func newEtcd(control *rig.Rig, store string) (*etcdclient.Client, error) {
 	c, err := control.EtcdClient(store)
 	if err != nil {
 		return nil, err
 	}
-	return &etcd{c.Endpoints[0], &http.Client{Transport: &http.Transport{TLSClientConfig: c.TLS}}}, nil
+	return etcdclient.Of(store, c.Endpoints[:1], c.TLS), nil
 }
 
-// The gateway writes whole numbers of 64 bits as text.
-type etcdHeader struct {
-	Revision int64 `json:"revision,string"`
-}
-
-type etcdKey struct {
-	Key         []byte `json:"key"`
-	ModRevision int64  `json:"mod_revision,string"`
-}
-
-func (e *etcd) post(ctx context.Context, at string, in any) (io.ReadCloser, error) {
-	body, err := json.Marshal(in)
+// keys lists the keys below a prefix.
+func keys(ctx context.Context, e *etcdclient.Client, prefix string) ([]string, error) {
+	page, err := e.Get(ctx, etcdclient.Range{Key: []byte(prefix), End: etcdclient.PrefixEnd(prefix), KeysOnly: true})
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url+at, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	response, err := e.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode != http.StatusOK {
-		defer response.Body.Close()
-		said, _ := io.ReadAll(io.LimitReader(response.Body, 1024))
-		return nil, fmt.Errorf("%s%s: %s: %s", e.url, at, response.Status, said)
-	}
-	return response.Body, nil
-}
-
-// keys lists the keys below a prefix, and the store's revision.
-func (e *etcd) keys(ctx context.Context, prefix string) ([]string, int64, error) {
-	end := []byte(prefix)
-	end[len(end)-1]++
-	body, err := e.post(ctx, "/v3/kv/range", map[string]any{"key": []byte(prefix), "range_end": end, "keys_only": true})
-	if err != nil {
-		return nil, 0, err
-	}
-	defer body.Close()
-	var out struct {
-		Header etcdHeader `json:"header"`
-		KVs    []etcdKey  `json:"kvs"`
-	}
-	if err := json.NewDecoder(body).Decode(&out); err != nil {
-		return nil, 0, err
-	}
-	keys := make([]string, len(out.KVs))
-	for i, kv := range out.KVs {
+	keys := make([]string, len(page.KVs))
+	for i, kv := range page.KVs {
 		keys[i] = string(kv.Key)
 	}
-	return keys, out.Header.Revision, nil
+	return keys, nil
 }
 
 // history is how long the past of a run may take to be read.
 const history = time.Minute
 
-// writes counts what was written below prefixes, deletions too, in the
-// revisions after one and up to another. Every revision of the store is looked
-// at, so that nothing is missed. Errors: some of them were compacted.
-func (e *etcd) writes(ctx context.Context, after, to int64, prefixes []string) (n int, err error) {
-	if to <= after {
-		return 0, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, history)
-	defer cancel()
-	everything := []byte{0}
-	body, err := e.post(ctx, "/v3/watch", map[string]any{"create_request": map[string]any{
-		"key": everything, "range_end": everything, "start_revision": fmt.Sprint(after + 1),
-	}})
-	if err != nil {
-		return 0, err
-	}
-	defer body.Close()
-	for decoder := json.NewDecoder(body); ; {
-		var out struct {
-			Result struct {
-				Canceled bool   `json:"canceled"`
-				Reason   string `json:"cancel_reason"`
-				Events   []struct {
-					KV etcdKey `json:"kv"`
-				} `json:"events"`
-			} `json:"result"`
-		}
-		if err := decoder.Decode(&out); err != nil {
-			return 0, fmt.Errorf("%s: read revisions %d to %d: %w", e.url, after+1, to, err)
-		}
-		if out.Result.Canceled {
-			return 0, fmt.Errorf("%s: revisions %d to %d are not there any more: %s", e.url, after+1, to, out.Result.Reason)
-		}
-		for _, event := range out.Result.Events {
-			if event.KV.ModRevision > to {
-				return n, nil
-			}
-			if slices.ContainsFunc(prefixes, func(p string) bool { return bytes.HasPrefix(event.KV.Key, []byte(p)) }) {
-				n++
-			}
-		}
-		if k := len(out.Result.Events); k > 0 && out.Result.Events[k-1].KV.ModRevision == to {
-			return n, nil
-		}
-	}
-}
-
 // ledger is what the stores say of a load's custom resources.
 type ledger struct {
-	main     *etcd
+	main     *etcdclient.Client
 	prefixes []string
 	before   int64
 	after    int64
@@ -159,7 +61,7 @@ func openLedger(ctx context.Context, control *rig.Rig, d Demand) (*ledger, error
 	}
 	var err error
 	if l.main, err = newEtcd(control, mainTier); err == nil {
-		l.before, err = l.main.revision(ctx)
+		l.before, err = revision(ctx, l.main)
 	}
 	return l, err
 }
@@ -167,14 +69,14 @@ func openLedger(ctx context.Context, control *rig.Rig, d Demand) (*ledger, error
 // close notes where main's store stands now.
 func (l *ledger) close(ctx context.Context) (err error) {
 	if l != nil {
-		l.after, err = l.main.revision(ctx)
+		l.after, err = revision(ctx, l.main)
 	}
 	return err
 }
 
-func (e *etcd) revision(ctx context.Context) (int64, error) {
-	_, revision, err := e.keys(ctx, keyPrefix+"ranges/")
-	return revision, err
+func revision(ctx context.Context, e *etcdclient.Client) (int64, error) {
+	head, err := e.Head(ctx)
+	return head.Revision, err
 }
 
 // CustomWrites is the figure of the writes to the load's groups that reached
@@ -187,7 +89,9 @@ func (l *ledger) figures(ctx context.Context, control *rig.Rig, steps []Step) (f
 	if l == nil {
 		return nil, nil, nil
 	}
-	if n, err := l.main.writes(ctx, l.before, l.after, l.prefixes); err != nil {
+	reading, cancel := context.WithTimeout(ctx, history)
+	defer cancel()
+	if n, err := l.main.Writes(reading, l.before, l.after, l.prefixes); err != nil {
 		remarks = append(remarks, "writes of the load's groups to main's etcd cannot be counted: "+err.Error())
 	} else {
 		figures = append(figures, scrape.Figure{Name: CustomWrites, Value: float64(n)})
@@ -220,11 +124,11 @@ func lostObjects(ctx context.Context, control *rig.Rig, steps []Step) ([]string,
 			return nil, err
 		}
 		for group := range groups {
-			keys, _, err := e.keys(ctx, keyPrefix+group+"/")
+			present, err := keys(ctx, e, keyPrefix+group+"/")
 			if err != nil {
 				return nil, err
 			}
-			for _, key := range keys {
+			for _, key := range present {
 				if key = strings.TrimPrefix(key, keyPrefix); storeOf(control, group) == store {
 					found[key] = true
 				} else {

@@ -12,6 +12,8 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+
+	"github.com/kubeseams/seams/internal/etcdclient"
 )
 
 // Digest is what a group has in an etcd: two are equal when every object is, to
@@ -24,7 +26,7 @@ type Digest struct {
 
 // side is a group in one etcd.
 type side struct {
-	*etcd
+	*etcdclient.Client
 	// prefix is what all its keys begin with, with a slash at the end.
 	prefix string
 }
@@ -66,12 +68,12 @@ func compare(ctx context.Context, from, to side, write bool) (compared, error) {
 	sum, limit := sha256.New(), int64(firstPage)
 	start, revision := []byte(from.prefix), int64(0)
 	for {
-		page, err := from.get(ctx, rangeRequest{Key: start, End: prefixEnd(from.prefix), Limit: limit, Revision: revision})
+		page, err := from.Get(ctx, etcdclient.Range{Key: start, End: etcdclient.PrefixEnd(from.prefix), Limit: limit, Revision: revision})
 		if err != nil {
 			return out, err
 		}
 		revision = page.Header.Revision
-		end := prefixEnd(from.prefix)
+		end := etcdclient.PrefixEnd(from.prefix)
 		if page.More {
 			end = append(bytes.Clone(page.KVs[len(page.KVs)-1].Key), 0)
 		}
@@ -98,11 +100,11 @@ func nextPage(objects int, size int64) int64 {
 }
 
 // take adds a page to the sums.
-func (c *compared) take(sum hash.Hash, from side, page []keyValue) (size int64, err error) {
+func (c *compared) take(sum hash.Hash, from side, page []etcdclient.KeyValue) (size int64, err error) {
 	for _, kv := range page {
 		name := bytes.TrimPrefix(kv.Key, []byte(from.prefix))
 		if err := movable(kv); err != nil {
-			return 0, fmt.Errorf("%s etcd: %s: %w", from.name, kv.Key, err)
+			return 0, fmt.Errorf("%s etcd: %s: %w", from.Name, kv.Key, err)
 		}
 		fmt.Fprintf(sum, "%d %s %d ", len(name), name, len(kv.Value))
 		sum.Write(kv.Value)
@@ -133,7 +135,7 @@ func (c *compared) takeUID(name, value []byte) {
 var cbor = []byte{0xd9, 0xd9, 0xf7}
 
 // movable is an error for a value that does not mean the same in another etcd.
-func movable(kv keyValue) error {
+func movable(kv etcdclient.KeyValue) error {
 	switch {
 	case bytes.HasPrefix(kv.Value, []byte("k8s:enc:")):
 		return fmt.Errorf("it is encrypted, and the other server may not have the key; have kube-apiserver store the group with the provider identity and write every object once")
@@ -146,17 +148,17 @@ func movable(kv keyValue) error {
 }
 
 // settle makes one stretch of keys alike, or counts what differs.
-func settle(ctx context.Context, from, to side, page []keyValue, start, end []byte, write bool) (int, error) {
+func settle(ctx context.Context, from, to side, page []etcdclient.KeyValue, start, end []byte, write bool) (int, error) {
 	rename := func(key []byte, a, b string) []byte {
-		if bytes.Equal(key, prefixEnd(a)) {
-			return prefixEnd(b)
+		if bytes.Equal(key, etcdclient.PrefixEnd(a)) {
+			return etcdclient.PrefixEnd(b)
 		}
 		return append([]byte(b), bytes.TrimPrefix(key, []byte(a))...)
 	}
 	have := map[string][]byte{}
 	at, last := rename(start, from.prefix, to.prefix), rename(end, from.prefix, to.prefix)
 	for limit, revision := int64(len(page)+1), int64(0); ; {
-		there, err := to.get(ctx, rangeRequest{Key: at, End: last, Limit: limit, Revision: revision})
+		there, err := to.Get(ctx, etcdclient.Range{Key: at, End: last, Limit: limit, Revision: revision})
 		if err != nil {
 			return 0, err
 		}
@@ -168,11 +170,11 @@ func settle(ctx context.Context, from, to side, page []keyValue, start, end []by
 		}
 		at, revision = append(bytes.Clone(there.KVs[len(there.KVs)-1].Key), 0), there.Header.Revision
 	}
-	var puts []keyValue
+	var puts []etcdclient.KeyValue
 	for _, kv := range page {
 		key := rename(kv.Key, from.prefix, to.prefix)
 		if value, ok := have[string(key)]; !ok || !bytes.Equal(value, kv.Value) {
-			puts = append(puts, keyValue{Key: key, Value: kv.Value})
+			puts = append(puts, etcdclient.KeyValue{Key: key, Value: kv.Value})
 		}
 		delete(have, string(key))
 	}
@@ -182,13 +184,13 @@ func settle(ctx context.Context, from, to side, page []keyValue, start, end []by
 		return differ, nil
 	}
 	err := parallel(ctx, len(puts), func(ctx context.Context, i int) error {
-		_, err := to.put(ctx, puts[i].Key, puts[i].Value)
+		_, err := to.Put(ctx, puts[i].Key, puts[i].Value)
 		return err
 	})
 	if err != nil {
 		return differ, err
 	}
-	return differ, parallel(ctx, len(extra), func(ctx context.Context, i int) error { return to.remove(ctx, []byte(extra[i])) })
+	return differ, parallel(ctx, len(extra), func(ctx context.Context, i int) error { return to.Remove(ctx, []byte(extra[i])) })
 }
 
 // clear deletes all keys of a side, a page at a time so that the etcd serves
@@ -196,13 +198,13 @@ func settle(ctx context.Context, from, to side, page []keyValue, start, end []by
 func clear(ctx context.Context, s side) (int, error) {
 	var n atomic.Int64
 	for {
-		page, err := s.get(ctx, rangeRequest{Key: []byte(s.prefix), End: prefixEnd(s.prefix), Limit: maxPage, KeysOnly: true})
+		page, err := s.Get(ctx, etcdclient.Range{Key: []byte(s.prefix), End: etcdclient.PrefixEnd(s.prefix), Limit: maxPage, KeysOnly: true})
 		if err != nil || len(page.KVs) == 0 {
 			return int(n.Load()), err
 		}
 		err = parallel(ctx, len(page.KVs), func(ctx context.Context, i int) error {
 			n.Add(1)
-			return s.remove(ctx, page.KVs[i].Key)
+			return s.Remove(ctx, page.KVs[i].Key)
 		})
 		if err != nil {
 			return int(n.Load()), err

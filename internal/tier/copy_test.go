@@ -18,6 +18,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/kubeseams/seams/internal/etcdclient"
 	"github.com/kubeseams/seams/internal/pki"
 )
 
@@ -26,7 +27,7 @@ type fakeEtcd struct {
 	mu        sync.Mutex
 	revision  int64
 	compacted int64
-	keys      map[string]keyValue
+	keys      map[string]etcdclient.KeyValue
 }
 
 func (f *fakeEtcd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +48,7 @@ func (f *fakeEtcd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := map[string]any{}
 	switch r.URL.Path {
 	case "/v3/kv/range":
-		var kvs []keyValue
+		var kvs []etcdclient.KeyValue
 		for _, key := range slices.Sorted(maps.Keys(f.keys)) {
 			if key == string(in.Key) || in.End != nil && key >= string(in.Key) && key < string(in.End) {
 				kvs = append(kvs, f.keys[key])
@@ -62,7 +63,7 @@ func (f *fakeEtcd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case "/v3/kv/put":
 		f.revision++
-		f.keys[string(in.Key)] = keyValue{Key: in.Key, Value: in.Value, ModRevision: f.revision}
+		f.keys[string(in.Key)] = etcdclient.KeyValue{Key: in.Key, Value: in.Value, ModRevision: f.revision}
 	case "/v3/kv/deleterange":
 		f.revision++
 		delete(f.keys, string(in.Key))
@@ -82,13 +83,13 @@ func (f *fakeEtcd) set(key, value string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.revision++
-	f.keys[key] = keyValue{Key: []byte(key), Value: []byte(value), ModRevision: f.revision}
+	f.keys[key] = etcdclient.KeyValue{Key: []byte(key), Value: []byte(value), ModRevision: f.revision}
 }
 
 // etcdOf serves a fake over TLS, and gives a client of it.
-func etcdOf(t testing.TB) (*fakeEtcd, *etcd) {
+func etcdOf(t testing.TB) (*fakeEtcd, *etcdclient.Client) {
 	t.Helper()
-	f := &fakeEtcd{keys: map[string]keyValue{}, revision: 1}
+	f := &fakeEtcd{keys: map[string]etcdclient.KeyValue{}, revision: 1}
 	server := httptest.NewTLSServer(f)
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
@@ -108,7 +109,7 @@ func etcdOf(t testing.TB) (*fakeEtcd, *etcd) {
 		t.Fatal(err)
 	}
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	e, err := NewEtcd("test", EtcdAccess{Endpoints: []string{server.URL}, CAFile: file("ca", ca), CertFile: file("crt", pair.Cert), KeyFile: file("key", pair.Key)})
+	e, err := etcdclient.New("test", etcdclient.Access{Endpoints: []string{server.URL}, CAFile: file("ca", ca), CertFile: file("crt", pair.Cert), KeyFile: file("key", pair.Key)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func TestCompareLaws(t *testing.T) {
 func clearAll(all ...*fakeEtcd) {
 	for _, f := range all {
 		f.mu.Lock()
-		f.keys = map[string]keyValue{}
+		f.keys = map[string]etcdclient.KeyValue{}
 		f.mu.Unlock()
 	}
 }
@@ -204,15 +205,15 @@ func TestDigestTells(t *testing.T) {
 
 func TestMovable(t *testing.T) {
 	for _, c := range []struct {
-		kv   keyValue
+		kv   etcdclient.KeyValue
 		want string
 	}{
-		{keyValue{Value: []byte(`{"kind":"Widget"}`)}, ""},
-		{keyValue{Value: append(bytes.Clone(cbor), 0xa0)}, ""},
-		{keyValue{Value: []byte("k8s:enc:aescbc:v1:key1:xyz")}, "encrypted"},
-		{keyValue{Value: []byte("k8s\x00\n\x0c")}, "neither JSON nor CBOR"},
-		{keyValue{Value: nil}, "neither JSON nor CBOR"},
-		{keyValue{Value: []byte("{}"), Lease: 7}, "lease"},
+		{etcdclient.KeyValue{Value: []byte(`{"kind":"Widget"}`)}, ""},
+		{etcdclient.KeyValue{Value: append(bytes.Clone(cbor), 0xa0)}, ""},
+		{etcdclient.KeyValue{Value: []byte("k8s:enc:aescbc:v1:key1:xyz")}, "encrypted"},
+		{etcdclient.KeyValue{Value: []byte("k8s\x00\n\x0c")}, "neither JSON nor CBOR"},
+		{etcdclient.KeyValue{Value: nil}, "neither JSON nor CBOR"},
+		{etcdclient.KeyValue{Value: []byte("{}"), Lease: 7}, "lease"},
 	} {
 		err := movable(c.kv)
 		if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -253,14 +254,6 @@ func TestPages(t *testing.T) {
 	}{{100, 100 << 10, 1000}, {100, 100 * 1_500_000, 5}, {1, 20 << 20, 1}, {0, 0, 1}} {
 		if got := nextPage(c.objects, c.size); got != c.want {
 			t.Errorf("%d objects of %d bytes: %d, want %d", c.objects, c.size, got, c.want)
-		}
-	}
-}
-
-func TestNewEtcdRefuses(t *testing.T) {
-	for _, a := range []EtcdAccess{{}, {Endpoints: []string{"http://127.0.0.1:2379"}}, {Endpoints: []string{"https://127.0.0.1:2379"}, CertFile: "none", KeyFile: "none"}} {
-		if _, err := NewEtcd("main", a); err == nil {
-			t.Errorf("%+v is taken", a)
 		}
 	}
 }

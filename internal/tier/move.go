@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubeseams/seams/internal/etcdclient"
 )
 
 // MoveOptions say what is moved, and by what means.
@@ -18,7 +20,7 @@ type MoveOptions struct {
 	To    Place
 	// MainEtcd and TierEtcd are the etcds of custom resources of the two servers,
 	// MainPrefix and TierPrefix their --etcd-prefix; empty means /registry.
-	MainEtcd, TierEtcd     EtcdAccess
+	MainEtcd, TierEtcd     etcdclient.Access
 	MainPrefix, TierPrefix string
 	// MaxBump bounds how many writes raise a revision; 0 is 1,000,000.
 	MaxBump int64
@@ -78,15 +80,15 @@ func NewMover(ctx context.Context, o MoveOptions) (*Mover, error) {
 	if o.To != Main && o.To != Tier {
 		return nil, fmt.Errorf("%q: a group goes to %s or to %s", o.To, Tier, Main)
 	}
-	main, errMain := NewEtcd("main", m.o.MainEtcd)
-	tier, errTier := NewEtcd("tier", m.o.TierEtcd)
+	main, errMain := etcdclient.New("main", m.o.MainEtcd)
+	tier, errTier := etcdclient.New("tier", m.o.TierEtcd)
 	if err := errors.Join(errMain, errTier); err != nil {
 		return nil, err
 	}
 	m.main = side{main, strings.TrimSuffix(m.o.MainPrefix, "/") + "/" + o.Group + "/"}
 	m.tier = side{tier, strings.TrimSuffix(m.o.TierPrefix, "/") + "/" + o.Group + "/"}
-	a, errMain := main.head(ctx)
-	b, errTier := tier.head(ctx)
+	a, errMain := main.Head(ctx)
+	b, errTier := tier.Head(ctx)
 	if err := errors.Join(errMain, errTier); err != nil {
 		return nil, err
 	}
@@ -171,7 +173,7 @@ func (m *Mover) survey(ctx context.Context, over *Journal) (*Survey, error) {
 		s.Resources = append(s.Resources, crd.Spec.Names.Plural)
 	}
 	if over == nil {
-		n, err := m.side(m.o.To).count(ctx, m.side(m.o.To).prefix)
+		n, err := m.side(m.o.To).Count(ctx, m.side(m.o.To).prefix)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +195,7 @@ func (m *Mover) survey(ctx context.Context, over *Journal) (*Survey, error) {
 		return nil, err
 	}
 	if s.RevisionGap > m.o.MaxBump {
-		_, err := fence(ctx, m.side(m.o.To).etcd, s.RevisionGap+1, 0)
+		_, err := fence(ctx, m.side(m.o.To).Client, s.RevisionGap+1, 0)
 		return nil, err
 	}
 	for _, step := range steps()[:len(steps())-1] {
@@ -243,18 +245,18 @@ const margin = 1000
 
 // gap is how many writes the target needs.
 func (m *Mover) gap(ctx context.Context, from Place) (int64, error) {
-	a, err := m.side(from).head(ctx)
+	a, err := m.side(from).Head(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if err := sleep(ctx, time.Second); err != nil {
 		return 0, err
 	}
-	b, err := m.side(from).head(ctx)
+	b, err := m.side(from).Head(ctx)
 	if err != nil {
 		return 0, err
 	}
-	c, err := m.side(from.Other()).head(ctx)
+	c, err := m.side(from.Other()).Head(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -268,11 +270,11 @@ func (m *Mover) raise(ctx context.Context, p Place) error {
 	if err != nil {
 		return err
 	}
-	head, err := m.side(p).head(ctx)
+	head, err := m.side(p).Head(ctx)
 	if err != nil {
 		return err
 	}
-	revision, err := fence(ctx, m.side(p).etcd, head.Revision+gap, m.o.MaxBump)
+	revision, err := fence(ctx, m.side(p).Client, head.Revision+gap, m.o.MaxBump)
 	if err == nil {
 		m.log("        %s's etcd is at revision %d", p, revision)
 	}
@@ -282,11 +284,11 @@ func (m *Mover) raise(ctx context.Context, p Place) error {
 // level makes sure that the target is still beyond the source: clients may hold
 // resourceVersions of the source up to when its watches ended.
 func (m *Mover) level(ctx context.Context, p Place) error {
-	a, err := m.side(p.Other()).head(ctx)
+	a, err := m.side(p.Other()).Head(ctx)
 	if err != nil {
 		return err
 	}
-	b, err := m.side(p).head(ctx)
+	b, err := m.side(p).Head(ctx)
 	if err != nil || b.Revision > a.Revision {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubeseams/seams/internal/etcdclient"
 )
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -89,12 +91,12 @@ func (m *Mover) ownStore(ctx context.Context, p Place, at, key string) error {
 		if err := m.servers(p)[0].get(ctx, at, &o); err != nil {
 			return err
 		}
-		there, err := s.get(ctx, rangeRequest{Key: []byte(prefix + key), KeysOnly: true})
+		there, err := s.Get(ctx, etcdclient.Range{Key: []byte(prefix + key), KeysOnly: true})
 		if err != nil {
 			return err
 		}
 		if len(there.KVs) == 0 || strconv.FormatInt(there.KVs[0].ModRevision, 10) != o.Metadata.ResourceVersion {
-			return fmt.Errorf("the %s etcd has no key %s%s of resourceVersion %s: it is not the one that %s writes to, or its prefix is another", s.name, prefix, key, o.Metadata.ResourceVersion, m.servers(p)[0].Host)
+			return fmt.Errorf("the %s etcd has no key %s%s of resourceVersion %s: it is not the one that %s writes to, or its prefix is another", s.Name, prefix, key, o.Metadata.ResourceVersion, m.servers(p)[0].Host)
 		}
 		return nil
 	})
