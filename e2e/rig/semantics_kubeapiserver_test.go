@@ -69,15 +69,7 @@ func (l *liveTier) startSecondServer(t *testing.T) *rig.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if log, err := os.ReadFile(p.LogPath); t.Failed() && err == nil {
-			t.Logf("the end of %s\n%s", p.LogPath, log[max(0, len(log)-8000):])
-		}
-	})
-	p.ReadyURL = l.url + "/readyz"
-	if err := p.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	l.serves(t, p, 8000)
 	return p
 }
 

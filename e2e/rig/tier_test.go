@@ -198,9 +198,16 @@ func (l *liveTier) startServer(t *testing.T, program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	l.serves(t, p, 30_000)
+}
+
+// serves waits for the tier's server, and shows the last bytes of its log when
+// the test fails.
+func (l *liveTier) serves(t *testing.T, p *rig.Process, last int) {
+	t.Helper()
 	t.Cleanup(func() {
 		if log, err := os.ReadFile(p.LogPath); t.Failed() && err == nil {
-			t.Logf("the end of %s\n%s", p.LogPath, log[max(0, len(log)-30000):])
+			t.Logf("the end of %s\n%s", p.LogPath, log[max(0, len(log)-last):])
 		}
 	})
 	p.ReadyURL = l.url + "/readyz"

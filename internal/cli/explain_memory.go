@@ -23,26 +23,17 @@ type processMemory struct {
 
 // processMemories lists the processes of either layout, the main ones first.
 func processMemories(before, after *estimate.Estimate) []processMemory {
-	l := after.Layout
-	rows := []processMemory{{Process: "apiserver", Count: l.Apiservers}}
-	if l.NodeTier > 0 {
-		rows = append(rows, processMemory{Process: "nodetier", Count: l.NodeTier})
-	}
-	if l.ConsumerTiers > 0 {
-		rows = append(rows, processMemory{Process: "consumertier", Count: l.ConsumerTiers})
-	}
-	for _, t := range l.Aggregated {
-		rows = append(rows, processMemory{Process: "tier." + t.Name, Count: max(t.Replicas, 1)})
-	}
 	figure := func(e *estimate.Estimate, id string) *estimate.Figure {
 		if f, ok := e.Figure(id); ok {
 			return &f
 		}
 		return nil
 	}
-	for i, row := range rows {
-		rows[i].HeapBefore, rows[i].RSSBefore = figure(before, row.Process+".heap"), figure(before, row.Process+".rss")
-		rows[i].HeapAfter, rows[i].RSSAfter = figure(after, row.Process+".heap"), figure(after, row.Process+".rss")
+	var rows []processMemory
+	for _, p := range after.Layout.Processes() {
+		heap, rss := p.ID+".heap", p.ID+".rss"
+		rows = append(rows, processMemory{Process: p.ID, Count: p.Count,
+			HeapBefore: figure(before, heap), HeapAfter: figure(after, heap), RSSBefore: figure(before, rss), RSSAfter: figure(after, rss)})
 	}
 	return rows
 }

@@ -61,10 +61,7 @@ func readBefore(p string) (file.File, error) {
 		return file.File{}, fmt.Errorf("--before: %w", err)
 	}
 	defer f.Close() // it was only read
-	data, err := read.All(f)
-	if err == nil {
-		err = read.Bounds(data)
-	}
+	data, err := read.Bounded(f)
 	if err != nil {
 		return file.File{}, fmt.Errorf("--before %s: %w", p, bareError(err))
 	}

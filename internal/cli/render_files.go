@@ -83,9 +83,9 @@ func header(p *plan.Plan) []string {
 		on += " " + p.Target.Kops.String() + ", " + p.Target.Cloud
 	}
 	return []string{
-		headerMark + Version + " for " + on + ".",
-		"Profile " + p.Name + " " + p.ProfileDigest,
-		"Recipe " + strings.Join(p.Rungs, " + ") + " " + p.RecipeDigest,
+		file.RenderedBy + Version + " for " + on + ".",
+		file.OfProfile + p.Name + " " + p.ProfileDigest,
+		file.ByRecipe + strings.Join(p.Rungs, " + ") + " " + p.RecipeDigest,
 	}
 }
 

@@ -57,10 +57,7 @@ func (r *renderer) readInto() error {
 		defer f.Close() // it was only read
 		from = f
 	}
-	data, err := read.All(from)
-	if err == nil {
-		err = read.Bounds(data)
-	}
+	data, err := read.Bounded(from)
 	if errors.Is(err, read.ErrTooBig) {
 		err = fmt.Errorf("more than the %d bytes that are read; leave out what is not the control plane's", read.MaxBytes)
 	}

@@ -14,10 +14,6 @@ import (
 	"github.com/kubeseams/seams/internal/file"
 )
 
-// headerMark begins the header of every rendered file, by which a later render
-// knows its own.
-const headerMark = "Rendered by seams "
-
 // withHeader puts the header before a file's content, in the comment form of
 // its kind. Files that know no comments, such as JSON, stay as they are.
 func withHeader(f file.File, header []string) file.File {
@@ -201,7 +197,7 @@ func ownHeader(path string) bool {
 	defer f.Close()
 	head := make([]byte, 256)
 	n, _ := io.ReadFull(f, head)
-	return bytes.Contains(head[:n], []byte(headerMark))
+	return bytes.Contains(head[:n], []byte(file.RenderedBy))
 }
 
 // printFiles writes files to one stream; names puts each one's path before it.

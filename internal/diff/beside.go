@@ -129,8 +129,8 @@ func lines(of, not []byte) int {
 func withoutHeader(data []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(data) {
-		text := string(line)
-		if strings.HasPrefix(text, "# Rendered by seams ") || strings.HasPrefix(text, "# Profile ") || strings.HasPrefix(text, "# Recipe ") {
+		text, comment := strings.CutPrefix(string(line), "# ")
+		if comment && (strings.HasPrefix(text, file.RenderedBy) || strings.HasPrefix(text, file.OfProfile) || strings.HasPrefix(text, file.ByRecipe)) {
 			continue
 		}
 		out = append(out, line...)

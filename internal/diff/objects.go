@@ -10,7 +10,6 @@ import (
 	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/kubeseams/seams/internal/file"
-	"github.com/kubeseams/seams/internal/yamltext"
 )
 
 // partOf is the label that every object of an aggregated tier has, by which a
@@ -69,12 +68,13 @@ func (c *comparison) tierObjects(f file.File) error {
 		}
 	}
 	var unknown []string
-	wanted := filled(f.Data)
-	for _, t := range wanted {
+	wanted := map[string]bool{} // kinds
+	for _, t := range filled(f.Data) {
 		want := &document{file: f.Path, line: t.Line, text: t.Text}
 		if err := want.decode(); err != nil {
 			return err
 		}
+		wanted[want.kind] = true
 		key := keyOf(want)
 		have := c.objects[key]
 		switch {
@@ -92,24 +92,12 @@ func (c *comparison) tierObjects(f file.File) error {
 	}
 	switch {
 	case len(unknown) == 0:
-	case len(unknown) == kindsOf(wanted):
+	case len(unknown) == len(wanted):
 		c.diff.NotCompared = append(c.diff.NotCompared, f.Path)
 	default:
 		c.diff.NotCompared = append(c.diff.NotCompared, fmt.Sprintf("%s (%s)", f.Path, strings.Join(unknown, ", ")))
 	}
 	return nil
-}
-
-// kindsOf counts the kinds of a file's documents.
-func kindsOf(docs []yamltext.Document) int {
-	kinds := map[string]bool{}
-	for _, t := range docs {
-		d := &document{text: t.Text}
-		if d.decode() == nil {
-			kinds[d.kind] = true
-		}
-	}
-	return len(kinds)
 }
 
 // tierObject compares one object with what is wanted of it: what the server, or

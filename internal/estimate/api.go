@@ -38,12 +38,19 @@ type model struct {
 	subject   string
 }
 
-// newModel computes every figure of a profile on a layout.
-func newModel(p *profile.Profile, l Layout) *model {
+// begun has what everything else is computed from: who writes what, and where
+// it is stored.
+func begun(p *profile.Profile, l Layout) *model {
 	m := &model{p: p, l: l, apiservers: float64(max(l.Apiservers, 1)), resources: gather(p)}
 	m.figures = make([]Figure, 0, 64+8*len(m.resources))
 	m.layoutStores()
 	m.computeWrites()
+	return m
+}
+
+// newModel computes every figure of a profile on a layout.
+func newModel(p *profile.Profile, l Layout) *model {
+	m := begun(p, l)
 	m.computeHistory()
 	m.computeStored()
 	m.computeStores()

@@ -11,9 +11,7 @@ import (
 // that the layout has off the watch cache take none. It is the middle of the
 // band, what "tier.NAME.heap" adds up over its base.
 func GroupHeap(p *profile.Profile, l Layout) map[string]float64 {
-	m := &model{p: p, l: l, apiservers: float64(max(l.Apiservers, 1)), resources: gather(p)}
-	m.layoutStores()
-	m.computeWrites()
+	m := begun(p, l)
 	m.computeStored()
 	m.computeRings()
 	heap := map[string]float64{}

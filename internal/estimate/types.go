@@ -56,6 +56,33 @@ type TierGroups struct {
 	Replicas int      `json:"replicas"`
 }
 
+// Process is a kind of API server of a layout.
+type Process struct {
+	// ID begins the names of its figures: "apiserver", "nodetier", "consumertier"
+	// or "tier.NAME".
+	ID string
+	// Tier is the NAME of an aggregated tier.
+	Tier string
+	// Count is how many of it run.
+	Count int
+}
+
+// Processes lists the kinds of API server, the main one first, in the order of
+// their figures.
+func (l Layout) Processes() []Process {
+	all := []Process{{ID: "apiserver", Count: max(l.Apiservers, 1)}}
+	if l.NodeTier > 0 {
+		all = append(all, Process{ID: "nodetier", Count: l.NodeTier})
+	}
+	if l.ConsumerTiers > 0 {
+		all = append(all, Process{ID: "consumertier", Count: l.ConsumerTiers})
+	}
+	for _, t := range l.Aggregated {
+		all = append(all, Process{ID: "tier." + t.Name, Tier: t.Name, Count: max(t.Replicas, 1)})
+	}
+	return all
+}
+
 // Figure is a number that explains itself.
 type Figure struct {
 	// ID is stable and dotted: "store.main.writes", "apiserver.heap".

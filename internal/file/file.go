@@ -18,6 +18,14 @@ type File struct {
 	Mode fs.FileMode
 }
 
+// How the lines of the header begin that is put before a file's content: what
+// rendered it, for which profile, by which recipe.
+const (
+	RenderedBy = "Rendered by seams "
+	OfProfile  = "Profile "
+	ByRecipe   = "Recipe "
+)
+
 // Sort orders files by path.
 func Sort(files []File) {
 	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })

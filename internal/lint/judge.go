@@ -81,6 +81,7 @@ func (l *linter) unit(u unit, texts [][]byte) []finding.Finding {
 	in := check.Input{Existing: true, Experimental: l.in.Experimental, Target: l.target(u), KopsFeatureFlags: l.in.KopsFeatureFlags}
 	pieces := map[string]read.Piece{}
 	var all []read.Piece
+	isKops := false
 	for i, m := range u.members {
 		if texts[i] == nil {
 			continue
@@ -89,6 +90,7 @@ func (l *linter) unit(u unit, texts [][]byte) []finding.Finding {
 			in.Commands = append(in.Commands, read.Command(m.path, texts[i], l.in.Program, in.Target.Kubernetes))
 			continue
 		}
+		isKops = isKops || m.kind.Has(read.Kops)
 		for _, p := range l.pieces(m, texts[i]) {
 			pieces[p.Name] = p
 			all = append(all, p)
@@ -104,7 +106,7 @@ func (l *linter) unit(u unit, texts [][]byte) []finding.Finding {
 	rename := strings.NewReplacer(names...)
 	var findings []finding.Finding
 	found := check.Check(in)
-	if len(l.in.Before) > 0 {
+	if isKops && len(l.in.Before) > 0 {
 		found = append(found, kops.Changes(l.in.Before, in.Files)...)
 	}
 	for _, f := range found {

@@ -287,7 +287,7 @@ func (o *Observer) spread(byName map[string]scrape.Figure) (float64, bool) {
 		}
 	}
 	for name := range names {
-		puts := byName[storePrefix+name+".puts-per-second"].Value
+		puts := byName[storePrefix+name+putsSuffix].Value
 		total, most = total+puts, max(most, puts)
 	}
 	return most / (total / float64(len(names))), total > 0

@@ -64,7 +64,7 @@ func foretells(l estimate.Layout) []foretold {
 	}
 	for _, t := range l.Aggregated {
 		all = append(all,
-			foretold{metric: "store." + t.Name + ".puts-per-second", figures: []string{"store." + t.Name + ".writes"}, kinds: []string{KindCustomWrites}},
+			foretold{metric: storePrefix + t.Name + putsSuffix, figures: []string{storePrefix + t.Name + ".writes"}, kinds: []string{KindCustomWrites}},
 			foretold{metric: tierPrefix + t.Name + ".heap-bytes", figures: []string{tierPrefix + t.Name + ".heap"}},
 			foretold{metric: tierPrefix + t.Name + ".resident-bytes", figures: []string{tierPrefix + t.Name + ".rss"}})
 	}

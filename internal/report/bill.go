@@ -53,15 +53,20 @@ type process struct {
 
 // processes lists the kinds of API server of a layout, in the order of the estimate.
 func processes(l estimate.Layout) []process {
-	all := []process{{"apiserver", "kube-apiserver", "main", max(l.Apiservers, 1)}}
-	if l.NodeTier > 0 {
-		all = append(all, process{"nodetier", "kube-apiserver of the node tier", "tier", l.NodeTier})
-	}
-	if l.ConsumerTiers > 0 {
-		all = append(all, process{"consumertier", "kube-apiserver of a consumer tier", "tier", l.ConsumerTiers})
-	}
-	for _, t := range l.Aggregated {
-		all = append(all, process{"tier." + t.Name, "aggregated server " + t.Name, "aggregated", max(t.Replicas, 1)})
+	var all []process
+	for _, p := range l.Processes() {
+		kind := process{id: p.ID, count: p.Count}
+		switch p.ID {
+		case "apiserver":
+			kind.name, kind.class = "kube-apiserver", "main"
+		case "nodetier":
+			kind.name, kind.class = "kube-apiserver of the node tier", "tier"
+		case "consumertier":
+			kind.name, kind.class = "kube-apiserver of a consumer tier", "tier"
+		default:
+			kind.name, kind.class = "aggregated server "+p.Tier, "aggregated"
+		}
+		all = append(all, kind)
 	}
 	return all
 }

@@ -40,6 +40,15 @@ func All(r io.Reader) ([]byte, error) {
 	return bytes.TrimPrefix(b.Bytes(), []byte(mark)), nil
 }
 
+// Bounded reads text that is decoded next: at most MaxBytes, within Bounds.
+func Bounded(r io.Reader) ([]byte, error) {
+	data, err := All(r)
+	if err != nil {
+		return data, err
+	}
+	return data, Bounds(data)
+}
+
 // Bounds reports text whose decoding would take memory or time out of all
 // proportion. What it lets through is still judged by the decoders' own bounds
 // on aliases.

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -45,12 +46,7 @@ func (k *kept) clear() {
 func (k *kept) sorted() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	keys := make([]string, 0, len(k.keys))
-	for key := range k.keys {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
+	return slices.Sorted(maps.Keys(k.keys))
 }
 
 // key of an object as etcd has it, without the prefix of all keys.
