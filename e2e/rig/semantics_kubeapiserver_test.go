@@ -3,11 +3,8 @@
 package rig_test
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,83 +13,63 @@ import (
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubeseams/seams/internal/binaries"
-	"github.com/kubeseams/seams/internal/pki"
 	"github.com/kubeseams/seams/internal/prove/rig"
 )
 
-// startSecondServer starts a second kube-apiserver, with an etcd of its own, in
-// the place of a tier's server: by the flags that docs/tier-semantics.md lists.
-func (l *liveTier) startSecondServer(t *testing.T) *rig.Process {
+// startSecond starts a rendered control plane whose tier is served by a second
+// kube-apiserver.
+func startSecond(t *testing.T) (*liveTier, *rig.Process) {
 	t.Helper()
-	in := func(name string) string { return filepath.Join(l.dir, name) }
-	front, err := l.PKI().Authority(pki.FrontProxyCA)
-	if err != nil {
-		t.Fatal(err)
+	r := start(t, rig.Options{Files: render(t, "tier-second.cue", "--rung", "churn/aggregated-tier")})
+	l := &liveTier{Rig: r, kube: client(t, r, ""), dir: filepath.Join(r.Dir(), "tier")}
+	name, ok := r.TierOf("hot.example.dev")
+	if !ok {
+		t.Fatalf("no tier has the group: %v", r.Tiers())
 	}
-	l.file(t, "front-proxy-ca.crt", front.Cert)
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.file(t, "sa.key", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
-	l.file(t, "sa.pub", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
-	// A webhook is called at the address of its kubeconfig, with nothing added.
-	reviews, err := l.PKI().Kubeconfig(pki.Leaf{CN: "seams:aggregated:hot", Client: true},
-		pki.Endpoint{Name: "main", Server: l.Config("").Host + "/apis/authorization.k8s.io/v1/subjectaccessreviews"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.file(t, "reviews.kubeconfig", reviews)
-	p, err := l.Extra(t.Context(), "kube-apiserver-hot", []string{"kube-apiserver", "--etcd-servers=" + l.etcd.Endpoints[0],
-		"--etcd-cafile=" + l.etcd.CAFile, "--etcd-certfile=" + l.etcd.CertFile, "--etcd-keyfile=" + l.etcd.KeyFile,
-		"--bind-address=" + l.Spare(), fmt.Sprintf("--secure-port=%d", tierPort), "--tls-cert-file=" + in("server.crt"), "--tls-private-key-file=" + in("server.key"),
-		"--client-ca-file=" + in("clients.crt"), "--requestheader-client-ca-file=" + in("front-proxy-ca.crt"), "--requestheader-allowed-names=front-proxy-client",
-		"--requestheader-username-headers=X-Remote-User", "--requestheader-uid-headers=X-Remote-Uid", "--requestheader-group-headers=X-Remote-Group",
-		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--authorization-mode=Webhook", "--authorization-webhook-config-file=" + in("reviews.kubeconfig"), "--authorization-webhook-version=v1",
-		"--service-account-issuer=https://" + tierName + "." + tierNamespace + ".svc", "--service-account-key-file=" + in("sa.pub"),
-		"--service-account-signing-key-file=" + in("sa.key"), "--endpoint-reconciler-type=none",
-		// Namespaces are in the main server only; no Pod is ever made here.
-		"--disable-admission-plugins=NamespaceLifecycle,ServiceAccount"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.serves(t, p, 8000)
-	return p
-}
-
-// A second kube-apiserver, which is a released binary, serves a group as a tier
-// does, and its limits are what the documentation says of it.
-func TestKubeAPIServerAsTier(t *testing.T) {
-	set, err := binaries.Find("", "", "etcd", "kubectl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := start(t, rig.Options{Files: render(t, "one.cue")})
-	l := &liveTier{Rig: r, kube: client(t, r, ""), dir: filepath.Join(r.Dir(), "tier"), url: fmt.Sprintf("https://%s:%d", r.Spare(), tierPort)}
+	l.service = fmt.Sprintf("%s/%s", tierNamespace, name)
+	var err error
 	if l.dyn, err = dynamic.NewForConfig(r.Config("")); err != nil {
 		t.Fatal(err)
 	}
-	l.certificates(t)
-	l.objects(t)
-	l.startEtcd(t, set.Path("etcd"))
-	server := l.startSecondServer(t)
+	if l.etcd, err = r.EtcdClient(name); err != nil {
+		t.Fatal(err)
+	}
+	ca, err := r.PKI().Authority("aggregated/ca")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.file(t, "ca.crt", ca.Cert)
+	l.url = r.TierConfig(name).Host
+	server := r.TierServers(name)[0]
+	if server.Component != "kube-apiserver" {
+		t.Fatalf("the tier is served by %s", server.Component)
+	}
+	return l, server
+}
+
+// A second kube-apiserver, which is a released binary, serves a group as a tier
+// does when it is rendered so, and its limits are what the documentation says of it.
+func TestKubeAPIServerAsTier(t *testing.T) {
+	set, err := binaries.Find("", "", "kubectl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, server := startSecond(t)
 	l.must(t, 0, "hot.example.dev/v1: widgets served by the tier", "tier", "crds", "-f", crdFile(t, "widgets.yaml"))
-	s := &semantics{Rig: r, kube: l.kube, dyn: l.dyn, kubectl: set.Path("kubectl"), home: t.TempDir()}
+	s := &semantics{Rig: l.Rig, kube: l.kube, dyn: l.dyn, kubectl: set.Path("kubectl"), home: t.TempDir()}
 	t.Run("Served", l.servedBySecond)
 	t.Run("RBAC", func(t *testing.T) { l.secondRBAC(t, s) })
+	t.Run("Tokens", l.secondTokens)
 	t.Run("Explain", func(t *testing.T) {
 		eventually(t, "published schemas", 90*time.Second, func() error {
 			out, err := s.run(t, "", "explain", "widgets.hot.example.dev.spec.size")
@@ -105,6 +82,7 @@ func TestKubeAPIServerAsTier(t *testing.T) {
 	t.Run("Policies", l.secondPolicies)
 	t.Run("Collected", func(t *testing.T) { l.secondCollected(t, s) })
 	t.Run("ServesMore", l.secondServesMore)
+	t.Run("MainDown", func(t *testing.T) { l.secondAlone(t, server) })
 	t.Logf("resident: %d MiB of the second kube-apiserver", resident(t, server)>>20)
 }
 
@@ -254,4 +232,73 @@ func (l *liveTier) secondServesMore(t *testing.T) {
 	if _, err := l.kube.CoreV1().ConfigMaps("default").Get(t.Context(), "stray", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("it is in the main server, too: %v", err)
 	}
+}
+
+// secondTokens: at its own address the cluster's tokens are good, by the rights
+// they have in the cluster.
+func (l *liveTier) secondTokens(t *testing.T) {
+	ctx, meta := t.Context(), metav1.ObjectMeta{Name: "reader"}
+	if _, err := l.kube.CoreV1().ServiceAccounts("default").Create(ctx, &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	token, err := l.kube.CoreV1().ServiceAccounts("default").CreateToken(ctx, "reader", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := rest.AnonymousClientConfig(l.config())
+	config.BearerToken = token.Status.Token
+	reader, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func() error {
+		_, err := reader.Resource(widgets).Namespace("default").List(ctx, metav1.ListOptions{})
+		return err
+	}
+	forbidden(t, "a ServiceAccount without rights", list())
+	if _, err := l.kube.RbacV1().RoleBindings("default").Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta,
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "reader", Namespace: "default"}},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the ServiceAccount's rights", 30*time.Second, list)
+	config.BearerToken = "not a token"
+	if reader, err = dynamic.NewForConfig(config); err != nil {
+		t.Fatal(err)
+	}
+	if err := list(); !apierrors.IsUnauthorized(err) {
+		t.Errorf("another token: %v", err)
+	}
+}
+
+// secondAlone: its probes do not ask the cluster's kube-apiserver, so that a
+// kubelet leaves it alone while that is down.
+func (l *liveTier) secondAlone(t *testing.T, server *rig.Process) {
+	main := l.Process("kube-apiserver@cp-1")
+	main.Kill()
+	c, err := l.HTTPClient(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Transport.(*http.Transport).TLSClientConfig.Certificates = nil // a kubelet has none
+	// For longer than answers of reviews are kept.
+	for began := time.Now(); time.Since(began) < 25*time.Second; time.Sleep(time.Second) {
+		for _, path := range []string{"/livez", "/readyz"} {
+			resp, err := c.Get(l.url + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if resp.Body.Close(); resp.StatusCode != http.StatusOK {
+				t.Fatalf("%s after %s: %s", path, time.Since(began).Round(time.Second), resp.Status)
+			}
+		}
+	}
+	if err := main.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the group through kube-apiserver", time.Minute, func() error {
+		_, err := l.dyn.Resource(widgets).Namespace("default").List(t.Context(), metav1.ListOptions{})
+		return err
+	})
 }

@@ -40,7 +40,9 @@ type liveTier struct {
 	dyn  dynamic.Interface
 	// dir has the tier's keys and certificates.
 	dir, url string
-	etcd     rig.EtcdClient
+	// service is NAMESPACE/NAME of the Service that leads to it.
+	service string
+	etcd    rig.EtcdClient
 }
 
 func startTier(t *testing.T) *liveTier {
@@ -50,7 +52,7 @@ func startTier(t *testing.T) *liveTier {
 		t.Fatal(err)
 	}
 	r := start(t, rig.Options{Files: render(t, "one.cue")})
-	l := &liveTier{Rig: r, kube: client(t, r, ""), dir: filepath.Join(r.Dir(), "tier"), url: fmt.Sprintf("https://%s:%d", r.Spare(), tierPort)}
+	l := &liveTier{Rig: r, kube: client(t, r, ""), dir: filepath.Join(r.Dir(), "tier"), service: tierNamespace + "/" + tierName, url: fmt.Sprintf("https://%s:%d", r.Spare(), tierPort)}
 	if l.dyn, err = dynamic.NewForConfig(r.Config("")); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +223,8 @@ func (l *liveTier) config() *rest.Config {
 	c := rest.CopyConfig(l.Config(""))
 	c.Host = l.url
 	c.CAData, c.CAFile = nil, filepath.Join(l.dir, "ca.crt")
-	c.ServerName = tierName + "." + tierNamespace + ".svc"
+	namespace, name, _ := strings.Cut(l.service, "/")
+	c.ServerName = name + "." + namespace + ".svc"
 	return c
 }
 
@@ -229,7 +232,7 @@ func (l *liveTier) config() *rest.Config {
 func (l *liveTier) flags() []string {
 	// kube-apiserver lists no address of loopback in the Service kubernetes.
 	return []string{"--kubeconfig", l.Kubeconfig(), "--main-server", l.Config("").Host, "--tier-server", l.url, "--tier-ca", filepath.Join(l.dir, "ca.crt"),
-		"--tier-service", fmt.Sprintf("%s/%s:%d", tierNamespace, tierName, tierPort)}
+		"--tier-service", l.service + l.url[strings.LastIndex(l.url, ":"):]}
 }
 
 // seams runs the program in this process, and gives its exit code and all it said.

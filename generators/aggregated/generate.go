@@ -33,7 +33,8 @@ const (
 //
 //	aggregated/README.md, objects.yaml, image/
 //	aggregated/TIER/objects.yaml, apiservices.yaml, apiservices.sh, pki.sh
-//	aggregated/TIER/server.kubeconfig   in the static form
+//	aggregated/TIER/server.kubeconfig   in the static form; of a second kube-apiserver
+//	                                    tokens.kubeconfig and rights.kubeconfig
 //	aggregated/TIER/workload.yaml       in the workload form
 //	manifests/HOST/etcd-TIER.yaml, aggregated-TIER.yaml   in the static form
 //	manifests-steady/HOST/etcd-TIER.yaml                  for a static etcd in memory
@@ -45,7 +46,9 @@ func Add(w *generators.Writer, p *plan.Plan, stage controlplane.Stage) {
 	}
 	w.Objects(path.Join(Dir, ObjectsFile), Shared(p)...)
 	w.Text(path.Join(Dir, "README.md"), readme(p), 0)
-	addImage(w, p)
+	if !p.Aggregated[0].Second() {
+		addImage(w, p)
+	}
 	for _, t := range p.Aggregated {
 		s, ok := p.Store(t.Store)
 		if !ok {
@@ -68,7 +71,9 @@ func Add(w *generators.Writer, p *plan.Plan, stage controlplane.Stage) {
 			w.Objects(path.Join(dir, WorkloadFile), workload(p, t, s)...)
 			continue
 		}
-		w.Configs(path.Join(dir, controlplane.AggregatedKubeconfig), kubeconfig(p, t))
+		for _, c := range kubeconfigs(p, t) {
+			w.Configs(path.Join(dir, c.file), c.config)
+		}
 		addPods(w, p, t, s, stage)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/kubeseams/seams/generators"
-	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/plan"
+	"github.com/kubeseams/seams/internal/target"
 )
 
 // addImage adds the recipe of the servers' image: upstream's module has a
@@ -19,12 +19,12 @@ func addImage(w *generators.Writer, p *plan.Plan) {
 	}
 	w.Text(Dir+"/image/Dockerfile", `# The program alone: it is linked statically, and reads no roots and no users.
 FROM scratch
-COPY `+controlplane.AggregatedProgram+` /`+controlplane.AggregatedProgram+`
+COPY `+target.APIExtensionsServer+` /`+target.APIExtensionsServer+`
 USER 65532:65532
 ENV PATH=/
-ENTRYPOINT ["/`+controlplane.AggregatedProgram+`"]
+ENTRYPOINT ["/`+target.APIExtensionsServer+`"]
 `, 0)
-	w.Text(Dir+"/image/build.sh", script(`Builds upstream's `+controlplane.AggregatedProgram+` from its module and puts it into an
+	w.Text(Dir+"/image/build.sh", script(`Builds upstream's `+target.APIExtensionsServer+` from its module and puts it into an
 image; PUSH=1 pushes it. ENGINE is docker or podman, ARCH the hosts' (amd64).`, fmt.Sprintf(`
 image=%[1]s
 engine=${ENGINE:-docker}
@@ -38,7 +38,7 @@ CGO_ENABLED=0 GOOS=linux GOARCH="${ARCH:-amd64}" go build -trimpath -ldflags="-s
 cp "$dir/Dockerfile" .
 "$engine" build --tag "$image" .
 if [ -n "${PUSH:-}" ]; then "$engine" push "$image"; fi
-`, image, moduleVersion(p), controlplane.AggregatedProgram)), 0o755)
+`, image, moduleVersion(p), target.APIExtensionsServer)), 0o755)
 }
 
 // moduleVersion is the version of upstream's module of a release: v0.37.2 of

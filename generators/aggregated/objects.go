@@ -34,18 +34,18 @@ func readRules() []rbacv1.PolicyRule {
 
 // Shared are the objects of all tiers of a plan.
 func Shared(p *plan.Plan) []any {
-	return []any{
-		&corev1.Namespace{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
-			ObjectMeta: metav1.ObjectMeta{Name: p.Aggregated[0].Namespace, Labels: map[string]string{partOf: partName}},
-		},
-		&rbacv1.ClusterRole{
+	all := []any{&corev1.Namespace{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{Name: p.Aggregated[0].Namespace, Labels: map[string]string{partOf: partName}},
+	}}
+	if !p.Aggregated[0].Second() {
+		all = append(all, &rbacv1.ClusterRole{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
 			ObjectMeta: metav1.ObjectMeta{Name: ServerRole, Labels: map[string]string{partOf: partName}},
 			Rules:      readRules(),
-		},
-		priorityLevel(),
+		})
 	}
+	return append(all, priorityLevel())
 }
 
 const (
@@ -77,6 +77,13 @@ func Objects(p *plan.Plan, t plan.AggregatedTier) ([]any, error) {
 	all = append(all, flowSchema(t), service(t))
 	if t.Form == plan.WorkloadForm {
 		s, _ := p.Store(t.Store)
+		if t.Second() {
+			config, err := reviews(t)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, config)
+		}
 		all = append(all, etcdService(t))
 		all = append(all, policies(t)...)
 		return append(all, budgets(t, t.Members(s))...), nil
@@ -90,7 +97,7 @@ func Objects(p *plan.Plan, t plan.AggregatedTier) ([]any, error) {
 
 // identity is who the server is and what it may: to ask kube-apiserver who
 // somebody is and what they may, to read how the front proxy shows itself, and
-// the informers' reads.
+// the informers' reads. A second kube-apiserver only asks.
 func identity(t plan.AggregatedTier) []any {
 	var all []any
 	subject := rbacv1.Subject{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: t.User()}
@@ -106,9 +113,13 @@ func identity(t plan.AggregatedTier) []any {
 			Subjects:   []rbacv1.Subject{subject},
 		}
 	}
+	delegator := cluster("seams:"+t.Name+":delegator", "system:auth-delegator")
+	if t.Second() {
+		return append(all, delegator)
+	}
 	return append(all,
 		cluster("seams:"+t.Name, ServerRole),
-		cluster("seams:"+t.Name+":delegator", "system:auth-delegator"),
+		delegator,
 		&rbacv1.RoleBinding{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
 			ObjectMeta: metav1.ObjectMeta{Name: "seams:" + t.Name, Namespace: metav1.NamespaceSystem, Labels: labels(t)},

@@ -3,7 +3,6 @@ package aggregated
 import (
 	"fmt"
 	"net"
-	"path"
 	"strings"
 
 	"github.com/kubeseams/seams/generators/controlplane"
@@ -29,10 +28,16 @@ below ./pki is to be kept, for it signs the next certificates.`
 		}
 		fmt.Fprintf(&body, "certificate %s %s %s %s %s\n", c.Path, c.CA, shellWord(c.CN), usages(c.Usages), shellWord(names(c.SANs)))
 	}
+	if t.Second() {
+		fmt.Fprintf(&body, signingKey, t.Name, controlplane.ServiceAccountKey)
+	}
 	if t.Form == plan.WorkloadForm {
 		body.WriteString(secrets(t))
 	} else {
-		fmt.Fprintf(&body, staticFiles, plan.AggregatedEtcdClients, path.Base(controlplane.AggregatedKubeconfig), t.Name)
+		fmt.Fprintf(&body, staticFiles, plan.AggregatedEtcdClients)
+		for _, c := range kubeconfigs(p, t) {
+			fmt.Fprintf(&body, "install -m 0600 \"$dir/%[1]s\" \"$PKI/aggregated/%[2]s/%[1]s\"\n", c.file, t.Name)
+		}
 	}
 	return script(`Makes the keys and certificates of the aggregated tier `+t.Name+` and of its etcd
 `+s.Name+`, and renews those that end within 30 days (all of them with RENEW=1).
@@ -91,12 +96,37 @@ certificate() { # path authority name usages names
 const staticFiles = `
 cat "$PKI/etcd/ca.crt" "$PKI/aggregated/etcd-ca.crt" >"$tmp/clients"
 install -m 0644 "$tmp/clients" "$PKI/%s.crt"
-install -m 0600 "$dir/%[2]s" "$PKI/aggregated/%[3]s/%[2]s"
+`
+
+// signingKey makes the key for tokens that a second kube-apiserver wants, once.
+const signingKey = `
+key="$PKI/aggregated/%s/%s"
+if [ ! -s "$key" ]; then
+	openssl ecparam -name prime256v1 -genkey -noout -out "$key.new"
+	mv "$key.new" "$key"
+	echo "$key: made"
+fi
+`
+
+// clusterCAs takes the cluster's authorities from where kube-apiserver shows
+// them to servers behind it.
+const clusterCAs = `
+for name in client-ca requestheader-client-ca; do
+	kubectl --namespace=kube-system get configmap extension-apiserver-authentication \
+		--output=go-template="{{index .data \"$name-file\"}}" >"$tmp/$name.crt"
+	openssl x509 -in "$tmp/$name.crt" -noout
+done
 `
 
 // secrets puts a workload's keys into the cluster; they stand in no argument.
 func secrets(t plan.AggregatedTier) string {
-	return fmt.Sprintf(`
+	cas, more := "", ""
+	if t.Second() {
+		cas = clusterCAs
+		more = fmt.Sprintf(` \
+	%[1]s="$at/%[2]s/%[1]s" client-ca.crt="$tmp/client-ca.crt" front-proxy-ca.crt="$tmp/requestheader-client-ca.crt"`, controlplane.ServiceAccountKey, t.Name)
+	}
+	return cas + fmt.Sprintf(`
 secret() { # name, then KEY=FILE
 	name=$1; shift
 	set -- $(for item in "$@"; do echo "--from-file=$item"; done)
@@ -105,10 +135,10 @@ secret() { # name, then KEY=FILE
 }
 at="$PKI/aggregated"
 secret %[2]s server.crt="$at/%[3]s/server.crt" server.key="$at/%[3]s/server.key" \
-	etcd-client.crt="$at/%[3]s/etcd-client.crt" etcd-client.key="$at/%[3]s/etcd-client.key" etcd-ca.crt="$at/etcd-ca.crt"
+	etcd-client.crt="$at/%[3]s/etcd-client.crt" etcd-client.key="$at/%[3]s/etcd-client.key" etcd-ca.crt="$at/etcd-ca.crt"%[5]s
 secret %[4]s server.crt="$at/%[3]s/etcd-server.crt" server.key="$at/%[3]s/etcd-server.key" \
 	peer.crt="$at/%[3]s/etcd-peer.crt" peer.key="$at/%[3]s/etcd-peer.key" ca.crt="$at/etcd-ca.crt"
-`, t.Namespace, serverSecret(t), t.Name, etcdSecret(t))
+`, t.Namespace, serverSecret(t), t.Name, etcdSecret(t), more)
 }
 
 func usages(of []string) string {

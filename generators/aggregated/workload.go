@@ -17,11 +17,13 @@ import (
 
 func serverSecret(t plan.AggregatedTier) string { return t.Name + "-server" }
 func etcdSecret(t plan.AggregatedTier) string   { return t.Name + "-etcd" }
+func reviewsName(t plan.AggregatedTier) string  { return t.Name + "-reviews" }
 
 // Places in the pods, and the ports of a workload's etcd, which has an address
 // of its own and so upstream's ports.
 const (
 	serverKeys      = "/etc/seams/server"
+	reviewsDir      = "/etc/seams/reviews"
 	etcdKeys        = "/etc/seams/etcd"
 	etcdData        = "/var/lib/etcd"
 	etcdClientPort  = 2379
@@ -43,10 +45,11 @@ func deployment(p *plan.Plan, t plan.AggregatedTier, s plan.Store) *appsv1.Deplo
 	}
 	command := controlplane.AggregatedFlags(p, t, controlplane.AggregatedPaths{
 		Dir: serverKeys, EtcdCA: serverKeys + "/etcd-ca.crt", EtcdServers: servers,
-	}).Command(controlplane.AggregatedProgram)
+		ClientCA: serverKeys + "/client-ca.crt", FrontProxyCA: serverKeys + "/front-proxy-ca.crt", Reviews: reviewsDir,
+	}).Command(t.Server)
 	replicas := int32(t.Replicas)
 	container := corev1.Container{
-		Name: controlplane.AggregatedProgram, Image: t.Image, Command: command, ImagePullPolicy: corev1.PullIfNotPresent,
+		Name: t.Server, Image: controlplane.AggregatedImage(p, t), Command: command, ImagePullPolicy: corev1.PullIfNotPresent,
 		Ports:           []corev1.ContainerPort{{Name: portName, ContainerPort: int32(t.Port), Protocol: corev1.ProtocolTCP}},
 		Resources:       requests("250m", controlplane.AggregatedMemory(t)),
 		VolumeMounts:    []corev1.VolumeMount{{Name: "keys", MountPath: serverKeys, ReadOnly: true}},
@@ -55,9 +58,15 @@ func deployment(p *plan.Plan, t plan.AggregatedTier, s plan.Store) *appsv1.Deplo
 		LivenessProbe:   probe("/livez", portName, corev1.URISchemeHTTPS, 8, 10),
 		ReadinessProbe:  probe("/readyz", portName, corev1.URISchemeHTTPS, 3, 1),
 	}
+	volumes := []corev1.Volume{secretVolume("keys", serverSecret(t))}
+	if t.Second() {
+		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: "reviews", MountPath: reviewsDir, ReadOnly: true})
+		volumes = append(volumes, corev1.Volume{Name: "reviews", VolumeSource: corev1.VolumeSource{
+			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: reviewsName(t)}},
+		}})
+	}
 	pod := podSpec(t, serverName, container)
-	pod.ServiceAccountName = t.Name
-	pod.Volumes = []corev1.Volume{secretVolume("keys", serverSecret(t))}
+	pod.ServiceAccountName, pod.Volumes = t.Name, volumes
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
 		ObjectMeta: meta(t, t.Name),

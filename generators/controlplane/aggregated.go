@@ -12,10 +12,6 @@ import (
 	"github.com/kubeseams/seams/internal/target"
 )
 
-// AggregatedProgram serves an aggregated tier: upstream's own server of custom
-// resources, by itself.
-const AggregatedProgram = "apiextensions-apiserver"
-
 // The share that priority and fairness gives the requests of tiers is cut out
 // of a server's seats, and these are the seats of a server that has no other
 // requests: twice upstream's 400 and 200 is still less than what the groups had
@@ -35,6 +31,10 @@ type AggregatedPaths struct {
 	Kubeconfig string
 	// EtcdServers are the client URLs of all members.
 	EtcdServers []string
+	// ClientCA and FrontProxyCA are the cluster's authorities, and Reviews is the
+	// directory of the kubeconfigs of Reviews: for a second kube-apiserver, which
+	// reads nothing of it from the API.
+	ClientCA, FrontProxyCA, Reviews string
 }
 
 // AggregatedFlags are the flags of a tier's server. Authentication and
@@ -54,7 +54,9 @@ func AggregatedFlags(p *plan.Plan, t plan.AggregatedTier, at AggregatedPaths) Fl
 		"max-requests-inflight":          strconv.Itoa(aggregatedInflight),
 		"max-mutating-requests-inflight": strconv.Itoa(aggregatedMutatingInflight),
 	}
-	if at.Kubeconfig != "" {
+	if t.Second() {
+		flags = flags.With(secondFlags(t, at))
+	} else if at.Kubeconfig != "" {
 		for _, name := range []string{"kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"} {
 			flags[name] = at.Kubeconfig
 		}
@@ -94,15 +96,16 @@ func AggregatedPod(p *plan.Plan, t plan.AggregatedTier, h profile.Host) (*corev1
 	dir := AggregatedDir + "/" + t.Name
 	flags := AggregatedFlags(p, t, AggregatedPaths{
 		Dir: dir, EtcdCA: PKIDir + "/etcd/ca.crt", Kubeconfig: dir + "/" + AggregatedKubeconfig, EtcdServers: clientURLs(p, s),
+		ClientCA: PKIDir + "/ca.crt", FrontProxyCA: PKIDir + "/front-proxy-ca.crt", Reviews: dir,
 	})
 	if isIP(h.Address) {
 		flags["bind-address"] = h.Address
 	}
 	return component{
 		name:      t.ServerName(),
-		container: AggregatedProgram,
-		image:     t.Image,
-		command:   flags.Command(AggregatedProgram),
+		container: t.Server,
+		image:     AggregatedImage(p, t),
+		command:   flags.Command(t.Server),
 		port:      t.Port,
 		host:      probeHost(h),
 		scheme:    corev1.URISchemeHTTPS,
@@ -113,11 +116,11 @@ func AggregatedPod(p *plan.Plan, t plan.AggregatedTier, h profile.Host) (*corev1
 		// its name in the cluster's DNS (apiserver pkg/util/webhook
 		// NewDefaultServiceResolver). Names of the host's own resolve as well.
 		dns: corev1.DNSClusterFirstWithHostNet,
-		mounts: []mount{
+		mounts: append([]mount{
 			{name: "ca", path: PKIDir + "/ca.crt", kind: corev1.HostPathFile, readOnly: true},
 			{name: "etcd-ca", path: PKIDir + "/etcd/ca.crt", kind: corev1.HostPathFile, readOnly: true},
 			{name: "tier", path: dir, kind: corev1.HostPathDirectory, readOnly: true},
-		},
+		}, secondMounts(t)...),
 	}.pod(), nil
 }
 

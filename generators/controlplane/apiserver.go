@@ -143,7 +143,7 @@ func apiserverBase(p *plan.Plan, t plan.Tier, h profile.Host, etcdServers []stri
 		"requestheader-group-headers":        "X-Remote-Group",
 		"requestheader-username-headers":     "X-Remote-User",
 		"secure-port":                        strconv.Itoa(Port(t)),
-		"service-account-issuer":             "https://kubernetes.default.svc." + ClusterDomain,
+		"service-account-issuer":             clusterIssuer,
 		"service-account-key-file":           PKIDir + "/sa.pub",
 		"service-account-signing-key-file":   PKIDir + "/sa.key",
 		"service-cluster-ip-range":           ServiceCIDR(p),

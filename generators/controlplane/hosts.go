@@ -24,6 +24,10 @@ const (
 // ClusterDomain is the DNS domain of Services; a plan has no other.
 const ClusterDomain = "cluster.local"
 
+// clusterIssuer is of the tokens of service accounts, and whom they are for, as
+// kubeadm has it.
+const clusterIssuer = "https://kubernetes.default.svc." + ClusterDomain
+
 // DefaultServiceCIDR is kubeadm's, for a plan without one.
 const DefaultServiceCIDR = "10.96.0.0/12"
 

@@ -160,7 +160,7 @@ func TestGenerateFindings(t *testing.T) {
 		{"controller groups", plantest.Split(kopsTarget(t, "1.36.2", "aws")), "kops-one-controller-manager", ""},
 		{"aggregated tier", change(base("1.36.2", "aws"), func(p *plan.Plan) {
 			p.Stores = append(p.Stores, plan.Store{Name: "hot", Durability: "durable", Members: []string{"a"}})
-			p.Aggregated = []plan.AggregatedTier{{Name: "hot", Store: "hot", Form: plan.WorkloadForm, Namespace: "seams-system", Service: "hot", Port: 9443, Replicas: 2}}
+			p.Aggregated = []plan.AggregatedTier{{Name: "hot", Store: "hot", Form: plan.WorkloadForm, Server: target.APIExtensionsServer, Namespace: "seams-system", Service: "hot", Port: 9443, Replicas: 2}}
 		}), "kops-aggregated-beside", ""},
 	}
 	for _, test := range tests {

@@ -15,7 +15,7 @@ func (c *checker) judgeTogether() {
 	c.judgeHosts()
 	c.judgeLabels()
 	c.judgeEtcds()
-	servers := c.of(target.KubeAPIServer)
+	servers := c.mains()
 	c.judgeSameOverrides(servers)
 	stores := c.stores()
 	for _, p := range servers {
@@ -39,6 +39,15 @@ func (c *checker) of(component string) []*process {
 	return all
 }
 
+// mains are the kube-apiservers of the cluster itself. One that does without
+// the admission of namespaces has none, and serves a tier behind the others:
+// its stores and resources are its own.
+func (c *checker) mains() []*process {
+	return slices.DeleteFunc(c.of(target.KubeAPIServer), func(p *process) bool {
+		return slices.Contains(p.list("disable-admission-plugins", ""), "NamespaceLifecycle")
+	})
+}
+
 // controlPlanes counts the hosts on which kubeadm runs a control plane by the
 // configurations in a directory: one that is initialised and those that join.
 func (c *checker) controlPlanes(dir string) int {
@@ -54,7 +63,7 @@ func (c *checker) controlPlanes(dir string) int {
 // apiservers counts the kube-apiservers of the files.
 func (c *checker) apiservers() int {
 	n := 0
-	for _, p := range c.of(target.KubeAPIServer) {
+	for _, p := range c.mains() {
 		if p.byKubeadm {
 			n += max(c.controlPlanes(p.host), c.kindControlPlanes)
 		} else {

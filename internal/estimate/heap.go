@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubeseams/seams/internal/profile"
+	"github.com/kubeseams/seams/internal/target"
 )
 
 // amount is bytes of one resource: all of them, and what each axis brings.
@@ -258,7 +259,11 @@ func (m *model) generalWatches(p *process) {
 func (m *model) aggregatedServer(i int, t TierGroups) *process {
 	p := &process{name: "tier." + t.Name, aggregated: true, parts: map[Axis][]term{},
 		count: fromLayout("tier."+t.Name+".replicas", float64(max(t.Replicas, 1)), "processes")}
-	p.put(State, aggregatedBaseHeap.term())
+	if m.p.ControlPlane.Tiers.Server == target.KubeAPIServer {
+		p.put(State, baseHeap.term())
+	} else {
+		p.put(State, aggregatedBaseHeap.term())
+	}
 	for _, r := range m.resources {
 		switch {
 		case m.tierOf(r) != i:

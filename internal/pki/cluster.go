@@ -50,7 +50,7 @@ func New(options Options) (*Cluster, error) {
 		}
 	}
 	var err error
-	if c.ServiceAccount, err = serviceAccountKey(); err != nil {
+	if c.ServiceAccount, err = ServiceAccountKey(); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -140,8 +140,9 @@ func (c *Cluster) Certificate(cert plan.Certificate, names ...string) (Pair, err
 	return a.Issue(leaf)
 }
 
-// serviceAccountKey makes a key and the public half of it, in PEM.
-func serviceAccountKey() (Pair, error) {
+// ServiceAccountKey makes a key for the tokens of service accounts and the
+// public half of it, in PEM.
+func ServiceAccountKey() (Pair, error) {
 	key, err := newKey()
 	if err != nil {
 		return Pair{}, err

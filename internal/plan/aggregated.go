@@ -26,6 +26,9 @@ const Namespace = "seams-system"
 // ServerName is the pod of a tier's server in the static form.
 func (t AggregatedTier) ServerName() string { return "aggregated-" + t.Name }
 
+// Second reports whether a second kube-apiserver serves the tier.
+func (t AggregatedTier) Second() bool { return t.Server == target.KubeAPIServer }
+
 // EtcdService is the headless Service of a workload's etcd, and its StatefulSet.
 func (t AggregatedTier) EtcdService() string { return t.Name + "-etcd" }
 
@@ -64,7 +67,7 @@ func (m *maker) aggregated() {
 		tier := AggregatedTier{
 			Name: t.Name, Groups: slices.Clone(t.Groups), Store: t.Name, Replicas: t.Replicas,
 			Service: t.Name, Namespace: Namespace, Port: aggregatedPort + slotOf(t.Name, ports),
-			Form: m.form(), Image: m.profile.ControlPlane.Tiers.Image, StorageClass: m.profile.ControlPlane.Tiers.StorageClass,
+			Form: m.form(), Server: m.tierServer(), Image: m.profile.ControlPlane.Tiers.Image, StorageClass: m.profile.ControlPlane.Tiers.StorageClass,
 			Uncached:        m.uncached(func(r profile.GroupResource) bool { return slices.Contains(t.Groups, r.Group) }),
 			ResidentBytes:   m.residentBytes(t),
 			WritesPerSecond: m.writes(t),
@@ -109,6 +112,14 @@ func (m *maker) form() string {
 	return form
 }
 
+// tierServer is the program that serves the tiers.
+func (m *maker) tierServer() string {
+	if server := m.profile.ControlPlane.Tiers.Server; server != "" {
+		return server
+	}
+	return target.APIExtensionsServer
+}
+
 // placeServers puts a tier's servers on as many hosts, those of the n-th tier
 // from the n-th host on, so that the memory of several is spread.
 func (m *maker) placeServers(t *AggregatedTier, n int) {
@@ -146,11 +157,24 @@ func (m *maker) judgeAggregated() {
 			})
 		}
 	}
-	if len(m.plan.Aggregated) > 0 && m.profile.ControlPlane.Tiers.Image == "" {
+	m.judgeTierServer()
+}
+
+// judgeTierServer says what the program of the servers lacks.
+func (m *maker) judgeTierServer() {
+	switch {
+	case len(m.plan.Aggregated) == 0:
+	case m.tierServer() == target.KubeAPIServer:
+		m.say(finding.Finding{
+			Code: "aggregated-server-admission", Severity: finding.Warning, Path: "controlPlane.tiers.server",
+			Message: "a second kube-apiserver asks its own admission only: webhooks and admission policies of the cluster silently do not hold for the groups of its tier, and objects can be created in namespaces that are not there",
+			Fix:     "leave tiers.server out where anything guards these groups",
+		})
+	case m.profile.ControlPlane.Tiers.Image == "":
 		m.say(finding.Finding{
 			Code: "aggregated-image-missing", Severity: finding.Error, Path: "controlPlane.tiers.image",
 			Message: "upstream publishes no image of apiextensions-apiserver, and the profile names none for the aggregated tiers",
-			Fix:     "set tiers.image to a name in your registry, which the rendered aggregated/image/build.sh builds and pushes; or pin a rung without tiers with --rung",
+			Fix:     "set tiers.image to a name in your registry, which the rendered aggregated/image/build.sh builds and pushes; or tiers.server to kube-apiserver, with its limits; or pin a rung without tiers with --rung",
 		})
 	}
 }

@@ -215,6 +215,30 @@ func TestAggregatedTiers(t *testing.T) {
 	}
 }
 
+// A second kube-apiserver needs no image, and comes with a warning and without
+// the step that builds one; the other server is an error without an image.
+func TestTierServer(t *testing.T) {
+	p := hot(base(), "agents.example.dev", 1500)
+	p.ControlPlane.Tiers.Image = ""
+	got, findings := makePlan(t, p)
+	if f, ok := find(findings, "aggregated-image-missing"); !ok || f.Severity != finding.Error || got.Aggregated[0].Second() {
+		t.Errorf("%+v, findings %v", got.Aggregated[0], findings)
+	}
+	p.ControlPlane.Tiers.Server = "kube-apiserver"
+	got, findings = makePlan(t, p)
+	if _, ok := find(findings, "aggregated-image-missing"); ok || !got.Aggregated[0].Second() {
+		t.Errorf("%+v, findings %v", got.Aggregated[0], findings)
+	}
+	if f, ok := find(findings, "aggregated-server-admission"); !ok || f.Severity != finding.Warning {
+		t.Errorf("findings %v", findings)
+	}
+	for _, s := range got.Rollout {
+		if text := strings.Join(s.Commands, "\n"); strings.Contains(text, "image/build.sh") || strings.Contains(text, "server.kubeconfig") {
+			t.Errorf("%s: %s", s.Title, text)
+		}
+	}
+}
+
 // TestConsumerTiers: each tier keeps the custom resources of its own groups,
 // the main apiservers none, and the tiers stand on different hosts.
 func TestConsumerTiers(t *testing.T) {

@@ -34,11 +34,16 @@ func (m *maker) stepsAggregated() {
 }
 
 func (m *maker) stepTierObjects() {
+	user := m.plan.Aggregated[0].User()
+	why, role, may := "A tier's server ends when it may not read how kube-apiserver's front proxy shows itself, so its rights come first.", "seams:aggregated-server", "list services"
+	if m.plan.Aggregated[0].Second() {
+		why, role, may = "A tier's server asks kube-apiserver who somebody is and what they may, so its rights come first.", "system:auth-delegator", "create subjectaccessreviews.authorization.k8s.io"
+	}
 	s := Step{
 		Title:    "Prepare for the aggregated tiers",
-		Why:      "A tier's server ends when it may not read how kube-apiserver's front proxy shows itself, so its rights come first. Nothing changes for any group yet.",
-		Commands: []string{m.tierImage(), "kubectl apply --server-side -f aggregated/objects.yaml"},
-		Check:    "kubectl get clusterrole seams:aggregated-server && kubectl get prioritylevelconfiguration seams-aggregated && kubectl auth can-i list services --as=" + m.plan.Aggregated[0].User(),
+		Why:      why + " Nothing changes for any group yet.",
+		Commands: append(m.tierImage(), "kubectl apply --server-side -f aggregated/objects.yaml"),
+		Check:    "kubectl get clusterrole " + role + " && kubectl get prioritylevelconfiguration seams-aggregated && kubectl auth can-i " + may + " --as=" + user,
 		Expect:   "both objects, and yes",
 		Hazard:   "The priority level takes a seventh of the seats of every kube-apiserver from this step on, and lends what it does not use.",
 		Undo:     "kubectl delete -f aggregated/objects.yaml, which deletes every object of the tiers' namespace.",
@@ -50,17 +55,29 @@ func (m *maker) stepTierObjects() {
 }
 
 // tierImage builds the servers' image and brings it to where nodes find it:
-// into a registry, or into the nodes of a kind cluster, which need none.
-func (m *maker) tierImage() string {
+// into a registry, or into the nodes of a kind cluster, which need none. That of
+// kube-apiserver is upstream's.
+func (m *maker) tierImage() []string {
 	const build = "sh aggregated/image/build.sh"
 	image := m.plan.Aggregated[0].Image
-	if m.target.Platform != target.Kind || image == "" {
-		return "PUSH=1 " + build
+	switch {
+	case m.plan.Aggregated[0].Second():
+		return nil
+	case m.target.Platform != target.Kind || image == "":
+		return []string{"PUSH=1 " + build}
 	}
-	return build + " && kind load docker-image --name " + m.plan.Name + " " + image
+	return []string{build + " && kind load docker-image --name " + m.plan.Name + " " + image}
 }
 
 func (t AggregatedTier) file(name string) string { return "aggregated/" + t.Name + "/" + name }
+
+// kubeconfigs are the files by which a static tier's server finds kube-apiserver.
+func (t AggregatedTier) kubeconfigs() string {
+	if t.Second() {
+		return t.file("tokens.kubeconfig") + " " + t.file("rights.kubeconfig")
+	}
+	return t.file("server.kubeconfig")
+}
 
 // hostTier is where a tier's files are put on a host.
 func (t AggregatedTier) hostTier() string { return "/etc/kubernetes/seams/aggregated/" + t.Name }
@@ -92,7 +109,7 @@ func (m *maker) stepHostKeys(t AggregatedTier, first bool) {
 		}
 		step.Commands = append(step.Commands,
 			m.ssh(host, "mkdir -p "+t.hostTier()),
-			m.scp(t.file("pki.sh")+" "+t.file("server.kubeconfig"), host, t.hostTier()+"/"),
+			m.scp(t.file("pki.sh")+" "+t.kubeconfigs(), host, t.hostTier()+"/"),
 			m.ssh(host, "sh "+t.hostTier()+"/pki.sh"+mode))
 	}
 	step.Commands = append(step.Commands, "ssh root@"+m.address(m.hostNames()[0])+" cat "+etcdAggregated+"/ca.crt > "+tierCA)

@@ -102,6 +102,8 @@ type AggregatedTier struct {
 	Form string `json:"form"`
 	// Hosts run the servers of the static form, one each.
 	Hosts []string `json:"hosts,omitempty"`
+	// Server is the program of the servers: apiextensions-apiserver or kube-apiserver.
+	Server string `json:"server"`
 	// Image is what the servers run; empty when the profile names none.
 	Image string `json:"image,omitempty"`
 	// StorageClass is of the volumes of a workload's etcd; empty is the cluster's default.

@@ -165,7 +165,11 @@ type ControlPlane struct {
 
 // Tiers is how the servers of aggregated tiers are run.
 type Tiers struct {
-	// Image is the image reference of the servers; needed to render a tier.
+	// Server is the program of the servers, apiextensions-apiserver or
+	// kube-apiserver; empty is the first.
+	Server string `json:"server,omitempty"`
+	// Image is the image reference of the servers; needed to render a tier of
+	// apiextensions-apiserver.
 	Image string `json:"image,omitempty"`
 	// Form is static (static pods of the control-plane hosts) or workload (a
 	// Deployment and a StatefulSet); empty leaves it to the platform.

@@ -271,7 +271,7 @@ func (r *runner) through(control *rig.Rig) []*rest.Config {
 func tiers(control *rig.Rig) map[string][]*rest.Config {
 	byTier := map[string][]*rest.Config{}
 	for _, p := range control.Processes() {
-		if p.Component == "kube-apiserver" {
+		if p.Component == "kube-apiserver" && p.Tier == "" {
 			byTier[tierOf(p)] = append(byTier[tierOf(p)], control.Config(p.Name))
 		}
 	}

@@ -151,7 +151,7 @@ func Aggregated(t target.Target, hosts int, form string) *plan.Plan {
 		{Name: "reports-example-dev", Groups: []string{"reports.example.dev"}, Versions: map[string][]string{"reports.example.dev": {"v1alpha1"}}},
 	} {
 		tier.Store, tier.Service, tier.Namespace, tier.Form = tier.Name, tier.Name, plan.Namespace, form
-		tier.Image, tier.Port, tier.Replicas, tier.ResidentBytes = "registry.example.com/apiextensions-apiserver:v0.37.2", 9443+i, min(2, hosts), 3e9
+		tier.Server, tier.Image, tier.Port, tier.Replicas, tier.ResidentBytes = target.APIExtensionsServer, "registry.example.com/apiextensions-apiserver:v0.37.2", 9443+i, min(2, hosts), 3e9
 		tier.Uncached = []profile.GroupResource{{Group: tier.Groups[0], Resource: "transcripts"}}
 		if form == plan.StaticForm {
 			tier.Hosts = names[:tier.Replicas]

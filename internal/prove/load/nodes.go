@@ -64,6 +64,7 @@ type Nodes struct {
 	Labels map[string]string
 
 	nodes []*hollow
+	idle  *idle
 }
 
 // hollow is one node.
@@ -104,7 +105,8 @@ func (n *Nodes) Names() []string {
 	return names
 }
 
-// Prepare creates the nodes, Ready, and their Leases unless kwok will.
+// Prepare creates the nodes, Ready, and their Leases unless kwok will. Nodes
+// renew from then on, until Run takes over or Cleanup ends it.
 func (n *Nodes) Prepare(ctx context.Context) error {
 	n.nodes = make([]*hollow, n.Count)
 	r := n.Driver.random(n.prefix())
@@ -134,10 +136,14 @@ func (n *Nodes) Prepare(ctx context.Context) error {
 		}
 		return n.ensureLease(ctx, i)
 	})
-	if err == nil && n.RenewedBy == Kwok {
-		err = n.awaitKwok(ctx)
+	switch {
+	case err != nil:
+		return err
+	case n.RenewedBy == Kwok:
+		return n.awaitKwok(ctx)
 	}
-	return err
+	n.begin(ctx)
+	return nil
 }
 
 func (n *Nodes) ensureLease(ctx context.Context, i int) error {
@@ -248,6 +254,7 @@ func nodeImages(r *rand.Rand, n int) []core.ContainerImage {
 
 // Cleanup deletes the nodes and their Leases.
 func (n *Nodes) Cleanup(ctx context.Context) error {
+	n.end()
 	names := n.Names()
 	return n.Driver.each(ctx, n.Name(), "cleanup", n.Count, func(ctx context.Context, i int) error {
 		api := n.Driver.client(i).core

@@ -33,6 +33,7 @@ func (n *Nodes) Run(ctx context.Context, d time.Duration) (*Result, error) {
 	if n.RenewedBy == Kwok {
 		return n.runKwok(ctx, d)
 	}
+	n.end()
 	run := &nodesRun{Nodes: n, table: n.Driver.timetable(), renewal: newDelays(), status: newDelays()}
 	run.plan()
 	saturation := n.Driver.watchSaturation()

@@ -15,7 +15,15 @@ func TestNodesRenew(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	n := quick(f)
-	r := ran(t, n, 2*time.Second)
+	if err := n.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n.end()
+	f.took()
+	r, err := n.Run(t.Context(), 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
 	// 20 nodes, 4 times a second, up to 4 % less often.
 	within(t, r, "lease-renewals-due", 145, 160)
 	within(t, r, "lease-gap-max-seconds", 0.2, 3)
@@ -26,8 +34,39 @@ func TestNodesRenew(t *testing.T) {
 		t.Errorf("a renewal is one PUT and no GET: %v for %v renewals", calls, done)
 	}
 	want(t, r, map[string]float64{"lease-renewals-per-second": done / 2})
-	if f.left("nodes")+f.left("leases") != 0 {
-		t.Error("nodes or leases left")
+	if err := n.Cleanup(t.Context()); err != nil || f.left("nodes")+f.left("leases") != 0 {
+		t.Errorf("nodes or leases left: %v", err)
+	}
+}
+
+// Nodes renew between Prepare and Run, too, and Run takes over without a conflict.
+func TestNodesRenewBeforeTheyRun(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	n := quick(f)
+	if err := n.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.took()
+	time.Sleep(time.Second)
+	if puts := f.took()["PUT leases"]; puts < 50 || puts > 85 {
+		t.Errorf("%d renewals in a second, 20 nodes make 80", puts)
+	}
+	r, err := n.Run(t.Context(), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, r, map[string]float64{"lease-conflicts": 0, "lease-renewals-failed": 0, "nodes-ready-ratio": 1})
+	if err := n.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Cleanup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.took()
+	time.Sleep(300 * time.Millisecond)
+	if calls := f.took(); len(calls) > 0 {
+		t.Errorf("after the clean-up: %v", calls)
 	}
 }
 
@@ -40,6 +79,7 @@ func TestNodesRecoverTheirLeases(t *testing.T) {
 	if err := n.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	n.end()
 	f.mu.Lock()
 	k := 0
 	for path, o := range f.objects {
@@ -74,6 +114,7 @@ func TestNodesStall(t *testing.T) {
 	if err := n.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	n.end()
 	began := time.Now()
 	f.on(func(_ http.ResponseWriter, _ *http.Request, what string) bool {
 		if at := time.Since(began); what == "PUT leases" && at > 300*time.Millisecond && at < 1300*time.Millisecond {

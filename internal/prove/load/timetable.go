@@ -3,6 +3,7 @@ package load
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,8 @@ type timetable struct {
 	lag      *delays // how late the timekeeper itself was
 	refused  atomic.Int64
 	ctx      context.Context
+	// stopped ends run early, with the calls that are under way; nil never does.
+	stopped <-chan struct{}
 }
 
 func (d *Driver) timetable() *timetable {
@@ -121,10 +124,15 @@ func (t *timetable) sleepUntil(ctx context.Context, due time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-t.stopped:
+		return errStopped
 	case <-timer.C:
 		return nil
 	}
 }
+
+// errStopped is what run returns when it was stopped.
+var errStopped = errors.New("stopped")
 
 // agenda is a heap by due time, first planned first among equals.
 type agenda []entry

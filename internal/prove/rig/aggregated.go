@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
@@ -23,14 +24,15 @@ import (
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/pki"
 	"github.com/kubeseams/seams/internal/plan"
+	"github.com/kubeseams/seams/internal/target"
 )
 
 // tier is what the rig takes from the files of one aggregated tier.
 type tier struct {
 	plan.AggregatedTier
-	// kubeconfig is the rendered one, and user whom it names.
-	kubeconfig file.File
-	user       string
+	// kubeconfigs are the rendered ones, and user whom they name.
+	kubeconfigs []file.File
+	user        string
 	// rendered are the APIServices among the files.
 	rendered []schema.GroupVersion
 }
@@ -65,19 +67,19 @@ func (t *tier) read(files []file.File) error {
 		if dir != aggregated.Dir+"/"+t.Name+"/" {
 			continue
 		}
-		switch name {
-		case aggregated.WorkloadFile:
+		switch {
+		case name == aggregated.WorkloadFile:
 			return errors.New("a tier of workloads needs a scheduler and nodes: the rig runs the static form")
-		case controlplane.AggregatedKubeconfig:
-			var config clientcmdapi.Config
-			if err := sigsyaml.UnmarshalStrict(f.Data, &config); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+		case path.Ext(name) == ".kubeconfig":
+			config, err := kubeconfigOf(f)
+			if err != nil {
+				return err
 			}
-			if len(config.AuthInfos) != 1 || len(config.Clusters) != 1 {
-				return fmt.Errorf("%s: it does not have one cluster and one user", name)
+			t.kubeconfigs, t.user = append(t.kubeconfigs, f), config.AuthInfos[0].Name
+			if name != controlplane.AggregatedKubeconfig {
+				t.Server = target.KubeAPIServer
 			}
-			t.kubeconfig, t.user = f, config.AuthInfos[0].Name
-		case aggregated.ObjectsFile, aggregated.APIServicesFile:
+		case name == aggregated.ObjectsFile, name == aggregated.APIServicesFile:
 			objects, err := objectsOf(f)
 			if err != nil {
 				return err
@@ -88,7 +90,7 @@ func (t *tier) read(files []file.File) error {
 		}
 	}
 	if t.Service == "" || t.user == "" {
-		return errors.New("no Service or no server.kubeconfig in it")
+		return errors.New("no Service or no kubeconfig in it")
 	}
 	return nil
 }
@@ -168,12 +170,21 @@ func (r *Rig) tierCredentials(h Host, server string) error {
 		if err != nil {
 			return err
 		}
-		config, err := t.configFor(m, server)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.kubeconfig.Path, err)
-		}
 		files = append(files, made...)
-		files = append(files, file.File{Path: dir + "/" + controlplane.AggregatedKubeconfig, Data: config, Mode: 0o600})
+		for _, f := range t.kubeconfigs {
+			config, err := configFor(f, m, server)
+			if err != nil {
+				return err
+			}
+			files = append(files, file.File{Path: f.Path, Data: config, Mode: 0o600})
+		}
+		if t.Second() {
+			pair, err := pki.ServiceAccountKey()
+			if err != nil {
+				return err
+			}
+			files = append(files, file.File{Path: dir + "/" + controlplane.ServiceAccountKey, Data: pair.Key, Mode: 0o600})
+		}
 	}
 	var bundle []byte
 	for _, name := range []string{pki.EtcdCA, plan.AggregatedEtcdCA} {
@@ -187,14 +198,31 @@ func (r *Rig) tierCredentials(h Host, server string) error {
 	return pki.Write(filepath.Join(r.dir, h.Name, "etc", "kubernetes", "pki"), files)
 }
 
-// configFor is the rendered kubeconfig with this machine's paths and server.
-func (t tier) configFor(m mapping, server string) ([]byte, error) {
-	var config clientcmdapi.Config
-	if err := sigsyaml.UnmarshalStrict(t.kubeconfig.Data, &config); err != nil {
+// kubeconfigOf reads a rendered kubeconfig of a tier.
+func kubeconfigOf(f file.File) (*clientcmdapi.Config, error) {
+	config := &clientcmdapi.Config{}
+	if err := sigsyaml.UnmarshalStrict(f.Data, config); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	if len(config.AuthInfos) != 1 || len(config.Clusters) != 1 {
+		return nil, fmt.Errorf("%s: it does not have one cluster and one user", f.Path)
+	}
+	return config, nil
+}
+
+// configFor is a rendered kubeconfig with this machine's paths and server; what
+// stands behind the server's address stays.
+func configFor(f file.File, m mapping, server string) ([]byte, error) {
+	config, err := kubeconfigOf(f)
+	if err != nil {
 		return nil, err
 	}
 	cluster, user := &config.Clusters[0].Cluster, &config.AuthInfos[0].AuthInfo
-	cluster.Server, cluster.CertificateAuthority = server, m.onHost(cluster.CertificateAuthority)
+	rendered, err := url.Parse(cluster.Server)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	cluster.Server, cluster.CertificateAuthority = server+rendered.Path, m.onHost(cluster.CertificateAuthority)
 	user.ClientCertificate, user.ClientKey = m.onHost(user.ClientCertificate), m.onHost(user.ClientKey)
 	return sigsyaml.Marshal(config)
 }
@@ -238,6 +266,11 @@ func (r *Rig) tierOfPod(pod string) string {
 		}
 	}
 	return ""
+}
+
+// tierIndex is where a tier stands among the rig's; -1 for none.
+func (r *Rig) tierIndex(name string) int {
+	return slices.IndexFunc(r.tiers, func(t tier) bool { return t.Name == name })
 }
 
 // prepareTiers has kube-apiserver know the tiers' servers before they start:

@@ -211,7 +211,7 @@ func (r *Rig) ConfigOf(p *Process) *rest.Config {
 		return r.Config(p.Name)
 	}
 	ca, err := r.pki.Authority(plan.AggregatedCA)
-	i := slices.IndexFunc(r.tiers, func(t tier) bool { return t.Name == p.Tier })
+	i := r.tierIndex(p.Tier)
 	if err != nil || i < 0 {
 		return nil
 	}

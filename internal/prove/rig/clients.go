@@ -44,7 +44,7 @@ func (r *Rig) apiservers() []*Process {
 	var main, others []*Process
 	for _, p := range r.Processes() {
 		switch {
-		case p.Component != "kube-apiserver" || p.Host == "":
+		case p.Component != "kube-apiserver" || p.Tier != "" || p.Host == "":
 		case strings.HasPrefix(p.Name, "kube-apiserver@"):
 			main = append(main, p)
 		default:
@@ -97,7 +97,7 @@ func (r *Rig) HTTPClient(p *Process) (*http.Client, error) {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca.Cert)
 	config := &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots}
-	if p.Component != "kube-apiserver" {
+	if p.Component != "kube-apiserver" || p.Tier != "" {
 		config.InsecureSkipVerify = true //nolint:gosec // see above; a client certificate gives nothing away
 	}
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}}, nil

@@ -14,9 +14,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/pki"
+	"github.com/kubeseams/seams/internal/target"
 )
 
 // prepare puts everything in place that the pods refer to, and makes their
@@ -71,7 +71,7 @@ func (r *Rig) mapping(host string) mapping {
 func (r *Rig) credentials(h Host, pods []pod) error {
 	spec := pki.Host{Name: h.Name, Address: h.Address}
 	for _, p := range pods {
-		if p.host != h.Name || path.Base(p.argv[0]) != "kube-apiserver" {
+		if p.host != h.Name || !r.serves(p) {
 			continue
 		}
 		if services, ok := flag(p.argv, "service-cluster-ip-range"); ok {
@@ -91,7 +91,7 @@ func (r *Rig) credentials(h Host, pods []pod) error {
 		// A host of etcds only has no components that would use a kubeconfig,
 		// but for those of another host's apiserver.
 		for _, p := range pods {
-			if path.Base(p.argv[0]) == "kube-apiserver" {
+			if r.serves(p) {
 				spec.Server = httpsURL(r.mapping(p.host).local, securePort(p))
 				break
 			}
@@ -105,6 +105,12 @@ func (r *Rig) credentials(h Host, pods []pod) error {
 		return err
 	}
 	return r.tierCredentials(h, spec.Server)
+}
+
+// serves reports whether a pod is an apiserver of the cluster's own, and not a
+// second one that serves a tier.
+func (r *Rig) serves(p pod) bool {
+	return path.Base(p.argv[0]) == target.KubeAPIServer && r.tierOfPod(p.name) == ""
 }
 
 func httpsURL(address string, port int) string {
@@ -202,10 +208,10 @@ func (r *Rig) process(p pod, edits map[string][]Change) *Process {
 	for _, v := range p.mounts {
 		made.Changes = append(made.Changes, edits[strings.TrimPrefix(v.onHost, configDir+"/")]...)
 	}
-	if made.Component == controlplane.AggregatedProgram {
-		made.Tier = r.tierOfPod(p.name)
-		config, _ := flag(p.argv, "kubeconfig")
-		made.Changes = append(made.Changes, Change{What: config + ": server", To: "the apiserver of " + p.host, Why: whyOwnServer})
+	if made.Tier = r.tierOfPod(p.name); made.Tier != "" {
+		for _, f := range r.tiers[r.tierIndex(made.Tier)].kubeconfigs {
+			made.Changes = append(made.Changes, Change{What: "/etc/kubernetes/pki/" + f.Path + ": server", To: "the apiserver of " + p.host, Why: whyOwnServer})
+		}
 	}
 	if made.Component == "etcd" {
 		made.Store = storeOf(p.name)

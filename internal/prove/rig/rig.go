@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/binaries"
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/pki"
+	"github.com/kubeseams/seams/internal/target"
 )
 
 // Options are what a rig is started with.
@@ -191,10 +191,10 @@ func phases(processes []*Process) [][]*Process {
 		switch {
 		case p.Store != "":
 			etcds = append(etcds, p)
-		case p.Component == "kube-apiserver":
-			apiservers = append(apiservers, p)
-		case p.Component == controlplane.AggregatedProgram:
+		case p.Tier != "":
 			tiers = append(tiers, p)
+		case p.Component == target.KubeAPIServer:
+			apiservers = append(apiservers, p)
 		default:
 			rest = append(rest, p)
 		}
