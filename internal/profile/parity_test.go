@@ -35,7 +35,7 @@ func full() *Profile {
 			Endpoint: "api.example.com:6443", NodeEndpoint: "[fd00::1]:6443", Hosts: []Host{{"cp-1", "fd00::11"}}, Apiservers: 2, CPU: 3,
 			MemoryGiB: 4.5, Disk: "network", FsyncP99Ms: 5.5, EtcdDisks: 6, EtcdQuotaGiB: 7.5,
 			Network: Network{PodCIDR: "fd01::/48", ServiceCIDR: "fd02::/112", NodeMaskSize: 64},
-			Tiers: Tiers{Server: "kube-apiserver", 
+			Tiers: Tiers{Server: "kube-apiserver",
 				Image: "registry.example.dev/apiextensions-apiserver:v1", Form: "workload", StorageClass: "fast",
 				Groups: []TierGroup{{Group: "a.example.dev", Versions: []string{"v1", "v1beta1"}}},
 			},
