@@ -69,12 +69,24 @@ func TestTier(t *testing.T) {
 	dir := render(t, "kind", "tier.cue", "--rung", "churn/aggregated-tier")
 	c := up(t, dir)
 	podsWork(t, c)
-	for file, text := range map[string]string{"CRDS.yaml": sessions} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 	t.Run("an image without a registry", func(t *testing.T) { loadsImages(t, c, dir) })
+	tierIn(t, c, dir)
+}
+
+// TestSecondTier is the same with a second kube-apiserver, whose image the nodes
+// have.
+func TestSecondTier(t *testing.T) {
+	dir := render(t, "kind", "tier-second.cue", "--rung", "churn/aggregated-tier")
+	c := up(t, dir)
+	podsWork(t, c)
+	tierIn(t, c, dir)
+}
+
+func tierIn(t *testing.T, c *cluster.Cluster, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "CRDS.yaml"), []byte(sessions), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	node(t, c, "tier-worker", "mkdir", "-p", "/var/local/tier-etcd")
 	if err := c.Apply(t.Context(), volume); err != nil {
 		t.Fatal(err)
@@ -126,7 +138,8 @@ func addTier(t *testing.T, c *cluster.Cluster, dir string) {
 	}
 	met := map[string]func(string) bool{
 		"Prepare for": func(out string) bool {
-			return strings.Contains(out, "seams:aggregated-server") && strings.Contains(out, "seams-aggregated") && strings.HasSuffix(out, "yes\n")
+			role := strings.Contains(out, "seams:aggregated-server") || strings.Contains(out, "system:auth-delegator")
+			return role && strings.Contains(out, "seams-aggregated") && strings.HasSuffix(out, "yes\n")
 		},
 		"Start the": func(out string) bool { return strings.Contains(out, tierName) && strings.Count(out, "10.") == 2 },
 		"Move the group": func(out string) bool {

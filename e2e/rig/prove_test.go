@@ -12,7 +12,7 @@ import (
 	"github.com/kubeseams/seams/internal/recipe"
 )
 
-// TestShortProof proves two rungs, of two axes, with a part of their load and in
+// TestShortProof proves a rung of each axis, with a part of their load and in
 // little time: that the rungs hold, and that the whole way from recipe to
 // verdict works. make prove runs everything in full.
 func TestShortProof(t *testing.T) {
@@ -27,6 +27,7 @@ func TestShortProof(t *testing.T) {
 		seconds int
 	}{
 		{"node/leases-store", 0.1, 20},
+		{"churn/aggregated-tier", 0.3, 15},
 		{"state/client-shards", 0.3, 20},
 	} {
 		t.Run(strings.ReplaceAll(c.rung, "/", "-"), func(t *testing.T) {

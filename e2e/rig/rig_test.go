@@ -47,7 +47,7 @@ func render(t *testing.T, profile string, args ...string) []file.File {
 // programs finds what a control plane runs.
 func programs(t *testing.T) binaries.Set {
 	t.Helper()
-	set, err := binaries.Find("", "", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcdctl")
+	set, err := binaries.Find("", "", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcdctl", "apiextensions-apiserver")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ one() {
 # What the node image of hack/kind is made of.
 containerd() { one github.com/containerd/containerd/v2 cmd/containerd cmd/containerd-shim-runc-v2 cmd/ctr; }
 cni() { one github.com/containernetworking/plugins plugins/ipam/host-local plugins/main/loopback plugins/main/ptp plugins/meta/portmap; }
-coredns() { one github.com/coredns/coredns ""; }
+coredns() { printf 'module github.com/kubeseams/seams/hack/binaries/coredns\n\ngo 1.26.0\n\nrequire github.com/coredns/coredns %s\n' "$version"; }
 cri-tools() { one sigs.k8s.io/cri-tools cmd/crictl; }
 kind() { one sigs.k8s.io/kind ""; }
 
@@ -85,6 +85,9 @@ mkdir -p "$dir"
 work=$(mktemp -d "$dir/.module.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 "$kind" >"$work/go.mod"
+main=$(dirname "${BASH_SOURCE[0]}")/$kind/main.go
+if [[ -f $main ]]; then cp "$main" "$work/"; fi
 (cd "$work" && GOWORK=off go mod tidy)
 mv "$work/go.sum" "$dir/go.sum"
+if [[ -f $work/main.go && ! $dir/main.go -ef $main ]]; then mv "$work/main.go" "$dir/main.go"; fi
 mv "$work/go.mod" "$dir/go.mod"

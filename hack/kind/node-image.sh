@@ -110,7 +110,7 @@ preload() {
 
 kubeadm=$(where kubeadm)
 version=v$(basename "$(dirname "$kubeadm")" | sed 's/^v//; s/-[0-9a-f]*$//')
-image=seams/kind-node:$version-$(digest "$here"/{node-image,root,component-images}.sh "$here/pause/main.go" "$repo/hack/binaries/kind/go.mod")
+image=seams/kind-node:$version-$(digest "$here"/{node-image,root,component-images}.sh "$here/pause/main.go" "$repo"/hack/binaries/{kind/go.mod,coredns/main.go})
 if docker image inspect "$image" >/dev/null 2>&1; then
 	echo "$image"
 	exit

@@ -53,21 +53,8 @@ func memoryTable(s Streams, rows []processMemory) {
 	}
 	t := newTable("PROCESS", ">RUN", ">HEAP NOW", ">HEAP THEN", ">RESIDENT THEN", "RANGE")
 	for _, r := range rows {
-		t.add(processName(r.Process), quantity.Count(float64(r.Count)), size(r.HeapBefore), size(r.HeapAfter), size(r.RSSAfter),
+		t.add(estimate.Words(r.Process), quantity.Count(float64(r.Count)), size(r.HeapBefore), size(r.HeapAfter), size(r.RSSAfter),
 			fmt.Sprintf("%s to %s", bytesText(r.RSSAfter.Low), bytesText(r.RSSAfter.High)))
 	}
 	t.print(s.Out, s, "  ")
-}
-
-// processName is a kind of process in words.
-func processName(id string) string {
-	switch id {
-	case "apiserver":
-		return "kube-apiserver"
-	case "nodetier":
-		return "kube-apiserver for nodes"
-	case "consumertier":
-		return "kube-apiserver for one kind of client"
-	}
-	return id
 }

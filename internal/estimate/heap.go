@@ -278,26 +278,14 @@ func (m *model) aggregatedServer(i int, t TierGroups) *process {
 
 // finishProcess adds the parts up.
 func (m *model) finishProcess(p *process) {
-	p.heap = m.add(p.name+".heap", "live heap of one "+processLabel(p), "bytes",
+	p.heap = m.add(p.name+".heap", "live heap of one "+Words(p.name), "bytes",
 		"estimate: sum of base, schemas, caches, watch history and watches; compare 23 GB resident at 5,000 nodes (KEP-4988)",
 		plus(p.total...))
 	p.causes = map[Axis]term{}
 	for _, a := range Axes {
-		p.causes[a] = m.add(p.name+".heap."+string(a), "live heap of one "+processLabel(p)+" that the "+string(a)+" axis causes",
+		p.causes[a] = m.add(p.name+".heap."+string(a), "live heap of one "+Words(p.name)+" that the "+string(a)+" axis causes",
 			"bytes", "part of "+p.name+".heap", plus(p.parts[a]...))
 	}
-	p.rss = m.add(p.name+".rss", "resident memory of one "+processLabel(p), "bytes", rssFactor.source,
+	p.rss = m.add(p.name+".rss", "resident memory of one "+Words(p.name), "bytes", rssFactor.source,
 		plus(append([]term{times(p.heap, rssFactor.term())}, p.lists...)...))
-}
-
-func processLabel(p *process) string {
-	switch p.name {
-	case "apiserver":
-		return "kube-apiserver"
-	case "nodetier":
-		return "kube-apiserver of the node tier"
-	case "consumertier":
-		return "kube-apiserver of a consumer tier"
-	}
-	return "aggregated server (" + p.name + ")"
 }

@@ -74,7 +74,7 @@ func (m *model) nodeCeilings() []ratio {
 	c.nodeDatabase()
 	for _, p := range m.procs {
 		if len(p.parts[Node]) > 0 {
-			c.add("memory."+p.name, "memory of one "+processLabel(p), "heap that nodes cause, resident, against the host's memory",
+			c.add("memory."+p.name, "memory of one "+Words(p.name), "heap that nodes cause, resident, against the host's memory",
 				over(m.residentBy(p, Node), m.memory())).keeps = true
 		}
 	}
@@ -93,7 +93,7 @@ func (m *model) churnCeilings() []ratio {
 	c.window()
 	for _, p := range m.procs {
 		if len(p.parts[Churn]) > 0 {
-			c.add("memory."+p.name, "memory of one "+processLabel(p)+", watch history",
+			c.add("memory."+p.name, "memory of one "+Words(p.name)+", watch history",
 				"watch history and watches, resident, against half the host's memory",
 				over(m.residentBy(p, Churn), m.headroom())).weigh = m.weighRing(p)
 		}
@@ -110,7 +110,7 @@ func (m *model) churnCeilings() []ratio {
 func (m *model) stateCeilings() []ratio {
 	c := &ceilings{m: m, axis: State}
 	for _, p := range m.procs {
-		c.add("memory."+p.name, "memory of one "+processLabel(p),
+		c.add("memory."+p.name, "memory of one "+Words(p.name),
 			"heap of resident objects and schemas, resident, against half the host's memory: a restart needs twice the steady size",
 			over(m.residentBy(p, State), m.headroom())).parts = m.memoryParts(p)
 	}

@@ -1,6 +1,8 @@
 package estimate
 
 import (
+	"strings"
+
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/profile"
 )
@@ -65,6 +67,19 @@ type Process struct {
 	Tier string
 	// Count is how many of it run.
 	Count int
+}
+
+// Words are what a kind of process is called, by its ID.
+func Words(id string) string {
+	switch id {
+	case "apiserver":
+		return "kube-apiserver"
+	case "nodetier":
+		return "kube-apiserver of the node tier"
+	case "consumertier":
+		return "kube-apiserver of a consumer tier"
+	}
+	return "aggregated server " + strings.TrimPrefix(id, "tier.")
 }
 
 // Processes lists the kinds of API server, the main one first, in the order of

@@ -36,7 +36,7 @@ func Asked(rung recipe.Rung, scale float64, seconds int) (Demand, error) {
 // Settle is how long a control plane is left alone after the load is prepared.
 func (d Demand) Settle() time.Duration {
 	if d.Kind == KindNodes {
-		return settleNodes + time.Duration(d.Nodes)*time.Second/nodeEventsPerSecond
+		return settleNodes + time.Duration(d.Nodes)*time.Second/nodesPerSecond
 	}
 	return settle
 }

@@ -55,16 +55,12 @@ type process struct {
 func processes(l estimate.Layout) []process {
 	var all []process
 	for _, p := range l.Processes() {
-		kind := process{id: p.ID, count: p.Count}
-		switch p.ID {
-		case "apiserver":
-			kind.name, kind.class = "kube-apiserver", "main"
-		case "nodetier":
-			kind.name, kind.class = "kube-apiserver of the node tier", "tier"
-		case "consumertier":
-			kind.name, kind.class = "kube-apiserver of a consumer tier", "tier"
-		default:
-			kind.name, kind.class = "aggregated server "+p.Tier, "aggregated"
+		kind := process{id: p.ID, name: estimate.Words(p.ID), count: p.Count, class: "tier"}
+		switch {
+		case p.ID == "apiserver":
+			kind.class = "main"
+		case p.Tier != "":
+			kind.class = "aggregated"
 		}
 		all = append(all, kind)
 	}
