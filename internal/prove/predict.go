@@ -128,8 +128,12 @@ func predictions(e *estimate.Estimate, kind string, measured []scrape.Figure) []
 		}
 		if _, probed := scrape.Find(measured, "core-calls"); probed && f.metric == storePrefix+mainTier+putsSuffix {
 			// The scheduler says of each of the probe's Pods that no node takes it,
-			// unless the Pod is gone by then.
+			// unless the Pod is gone by then. And none of them reaches a kubelet, of
+			// whose Events the estimate has most.
 			p.High += load.ProbeCallsPerSecond / 5
+			if events, ok := e.Figure("resource.events.writes"); ok && kind != KindEvents && !e.Layout.EventsStore {
+				p.Low -= events.Value
+			}
 		}
 		reading := 0.0
 		if m.Unit == scrape.PerSecond {
