@@ -38,11 +38,7 @@ wanted() {
 digest() {
 	local tags
 	tags=$(field tags "$1")
-	{
-		printf '%s\n' "$(field ldflags "$1")" "$platform" ${tags:+"$tags"}
-		# A program of which a side module has the main package.
-		[[ ! -f $root/hack/binaries/$1/main.go ]] || cat "$root/hack/binaries/$1/main.go"
-	} | sha256sum | cut -c 1-12
+	printf '%s\n' "$(field ldflags "$1")" "$platform" ${tags:+"$tags"} | sha256sum | cut -c 1-12
 }
 
 # module_dir MODULE VERSION: a directory with the go.mod to build in.

@@ -226,8 +226,8 @@ func TestTableRefusesDamage(t *testing.T) {
 	}
 	data := bytes.Replace(evaluated, []byte(`{"set":"","settings":{`), []byte(`{"set":"","settings":[`), 1)
 	l, err := loadEvaluated(data, seams.CUE)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || l == nil {
+		t.Fatalf("no ladder: %v", err)
 	}
 	p := base()
 	at := target.Target{Kubernetes: target.Minors()[0], Platform: target.Kubeadm}
