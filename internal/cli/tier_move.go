@@ -110,23 +110,28 @@ Without --yes it says what it would do and does nothing.`,
 			return runTierMove(cmd.Context(), streams, args[0], &flags)
 		},
 	}
-	flags.output.register(cmd)
-	flags.tierFlags.register(cmd)
-	flags.main.register(cmd, "main-etcd", "the etcd of kube-apiserver's custom resources")
-	flags.tier.register(cmd, "tier-etcd", "the tier's etcd")
-	f := cmd.Flags()
-	f.StringVar(&flags.to, "to", "", "where the group goes: tier or main")
-	f.BoolVar(&flags.yes, "yes", false, "do it; without it the plan is printed and nothing is done")
-	f.BoolVar(&flags.resume, "resume", false, "go on with a move, or a rollback, that was interrupted")
-	f.BoolVar(&flags.rollback, "rollback", false, "undo a move that is not over")
-	f.BoolVar(&flags.cleanUp, "clean-up", false, "delete the source's keys after a move")
-	f.BoolVar(&flags.status, "status", false, "say how far a move is, and do nothing")
-	f.BoolVar(&flags.keepDefinition, "keep-definition", false, "with --clean-up: leave the definitions in the main server")
-	f.Int64Var(&flags.maxBump, "max-bump", 1_000_000, "writes that may be made to raise a revision")
-	f.DurationVar(&flags.settle, "settle", 3*time.Second, "time for writes to end that were on their way when the group was frozen")
-	f.DurationVar(&flags.lock, "lock", 30*time.Second, "how long others wait for a sign of this mover before they take its lock")
+	flags.register(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions([]string{"tier", "main"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// register adds the flags to the command.
+func (f *tierMoveFlags) register(cmd *cobra.Command) {
+	f.output.register(cmd)
+	f.tierFlags.register(cmd)
+	f.main.register(cmd, "main-etcd", "the etcd of kube-apiserver's custom resources")
+	f.tier.register(cmd, "tier-etcd", "the tier's etcd")
+	set := cmd.Flags()
+	set.StringVar(&f.to, "to", "", "where the group goes: tier or main")
+	set.BoolVar(&f.yes, "yes", false, "do it; without it the plan is printed and nothing is done")
+	set.BoolVar(&f.resume, "resume", false, "go on with a move, or a rollback, that was interrupted")
+	set.BoolVar(&f.rollback, "rollback", false, "undo a move that is not over")
+	set.BoolVar(&f.cleanUp, "clean-up", false, "delete the source's keys after a move")
+	set.BoolVar(&f.status, "status", false, "say how far a move is, and do nothing")
+	set.BoolVar(&f.keepDefinition, "keep-definition", false, "with --clean-up: leave the definitions in the main server")
+	set.Int64Var(&f.maxBump, "max-bump", 1_000_000, "writes that may be made to raise a revision")
+	set.DurationVar(&f.settle, "settle", 3*time.Second, "time for writes to end that were on their way when the group was frozen")
+	set.DurationVar(&f.lock, "lock", 30*time.Second, "how long others wait for a sign of this mover before they take its lock")
 }
 
 // check finds what is wrong with the flags, all at once.
