@@ -11,6 +11,7 @@ import (
 )
 
 func main() {
+	cli.CollectLate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, cli.OSStreams(), os.Args[1:])
 	stop()

@@ -11,6 +11,7 @@ import (
 )
 
 func main() {
+	cli.CollectLate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := cli.PluginMain(ctx, cli.OSStreams(), "kubectl seams", os.Args[1:])
 	stop()
