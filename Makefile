@@ -49,7 +49,7 @@ PROOF_BINARIES := etcd etcdctl kube-apiserver kube-controller-manager kube-sched
 # The rungs that the project publishes records of.
 PROVEN := node/stock node/leases-store churn/stock churn/events-store churn/leases-store churn/aggregated-tier churn/aggregated-shards state/stock state/cold-uncached state/partitioned state/client-shards
 
-short-proof: ## a rung of each axis against stock as real processes, with a part of their load
+short-proof: ## two rungs against stock as real processes, with a part of their load
 	hack/build-binaries.sh $(PROOF_BINARIES)
 	go test -tags rig -count=1 -timeout 30m -run TestShortProof ./e2e/rig/...
 

@@ -27,7 +27,6 @@ func TestShortProof(t *testing.T) {
 		seconds int
 	}{
 		{"node/leases-store", 0.1, 20},
-		{"churn/aggregated-tier", 0.3, 15},
 		{"state/client-shards", 0.3, 20},
 	} {
 		t.Run(strings.ReplaceAll(c.rung, "/", "-"), func(t *testing.T) {
