@@ -98,8 +98,6 @@ func (e *editor) addKey(n *yaml.Node, key string, want, have any, steps []any, l
 	default: // the first key stands behind a dash
 		line = max(e.lastLine(n.Content[1], e.limitAfter(n, 0, limit)), n.Line)
 	}
-	// The empty value of an explicit key stands behind the end of the document.
-	line = min(line, len(e.lines)-1)
 	e.insert(e.lines[line], text.String())
 	e.done(op, max(line, 1), have)
 }

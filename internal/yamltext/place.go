@@ -118,7 +118,8 @@ func (s *source) lastLine(n *yaml.Node, limit int) int {
 			return l
 		}
 	}
-	return max(leaf.Line, n.Line)
+	// The empty value of an explicit key may stand behind the end of the document.
+	return min(max(leaf.Line, n.Line), s.count())
 }
 
 // lastBlockLine is the last line of a literal or folded scalar, whose lines may
