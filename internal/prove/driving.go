@@ -81,7 +81,7 @@ func (r *runner) drive(ctx context.Context, control *rig.Rig, loads []Step) (*dr
 	if err := r.prepare(ctx, seen, loads); err != nil {
 		return nil, err
 	}
-	if err := pause(ctx, r.demand.Settle()); err != nil {
+	if err := Pause(ctx, r.demand.Settle()); err != nil {
 		return nil, err
 	}
 	if err := seen.Before(ctx); err != nil {
@@ -120,7 +120,8 @@ func (r *runner) prepare(ctx context.Context, seen *Observer, loads []Step) erro
 	return nil
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits; it ends early, with the context's error, when the context does.
+func Pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

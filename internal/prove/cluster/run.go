@@ -132,7 +132,7 @@ func (p *Plan) drive(ctx context.Context, observer *prove.Observer) ([]*load.Res
 			}
 		}
 	}
-	if err := pause(ctx, p.spec.Load.Settle()); err != nil {
+	if err := prove.Pause(ctx, p.spec.Load.Settle()); err != nil {
 		return nil, err
 	}
 	return p.measure(ctx, observer, len(whole))
@@ -145,13 +145,13 @@ func (p *Plan) measure(ctx context.Context, observer *prove.Observer, steps int)
 	if err := p.tell(ctx, control{Prepare: steps, Start: start}); err != nil {
 		return nil, err
 	}
-	if err := pause(ctx, time.Until(start)); err != nil {
+	if err := prove.Pause(ctx, time.Until(start)); err != nil {
 		return nil, err
 	}
 	if err := observer.Before(ctx); err != nil {
 		return nil, err
 	}
-	if err := pause(ctx, time.Until(start.Add(p.spec.Load.Duration()))); err != nil {
+	if err := prove.Pause(ctx, time.Until(start.Add(p.spec.Load.Duration()))); err != nil {
 		return nil, err
 	}
 	if err := observer.After(ctx); err != nil {
@@ -233,15 +233,6 @@ func seenOnly(figures []scrape.Figure) []scrape.Figure {
 	return slices.DeleteFunc(slices.Clone(figures), func(f scrape.Figure) bool {
 		return len(f.Name) > len(oneApiserver) && f.Name[:len(oneApiserver)] == oneApiserver
 	})
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // podsText says where Pods of the run stand that do not run.
