@@ -12,7 +12,7 @@ import (
 	"github.com/kubeseams/seams/internal/recipe"
 )
 
-// TestShortProof proves a rung of each axis, with a part of their load and in
+// TestShortProof proves two rungs, of two axes, with a part of their load and in
 // little time: that the rungs hold, and that the whole way from recipe to
 // verdict works. make prove runs everything in full.
 func TestShortProof(t *testing.T) {

@@ -27,6 +27,10 @@ var Reviews = []Review{
 		"authorization-webhook-config-file", "authorization-webhook-version"},
 }
 
+// AggregatedKubeconfigs are the names of all kubeconfigs that a tier's server may
+// have in its directory.
+var AggregatedKubeconfigs = []string{AggregatedKubeconfig, Reviews[0].File, Reviews[1].File}
+
 // ServiceAccountKey is the file of the key that a second kube-apiserver does
 // not start without. No token that it signs is good anywhere else.
 const ServiceAccountKey = "sa.key"

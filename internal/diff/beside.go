@@ -9,12 +9,14 @@ import (
 
 	kyaml "sigs.k8s.io/yaml"
 
+	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/file"
 )
 
 // plainNames are rendered files that are no YAML by their names; those of a
 // tree are read to be compared whole.
-var plainNames = []string{"20-seams.conf", "server.kubeconfig", "pki.sh", "apiservices.sh", "build.sh", "Dockerfile", "README.md", "rollout.md"}
+var plainNames = append([]string{"20-seams.conf", "pki.sh", "apiservices.sh", "build.sh", "Dockerfile", "README.md", "rollout.md"},
+	controlplane.AggregatedKubeconfigs...)
 
 // IsPlain reports whether a file, by its name, is one that is rendered and of
 // no kind of its own.

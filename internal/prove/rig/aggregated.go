@@ -70,7 +70,7 @@ func (t *tier) read(files []file.File) error {
 		switch {
 		case name == aggregated.WorkloadFile:
 			return errors.New("a tier of workloads needs a scheduler and nodes: the rig runs the static form")
-		case path.Ext(name) == ".kubeconfig":
+		case slices.Contains(controlplane.AggregatedKubeconfigs, name):
 			config, err := kubeconfigOf(f)
 			if err != nil {
 				return err

@@ -70,7 +70,7 @@ func readManifests(files []file.File) (manifests, error) {
 			}
 		case len(parts) == 1 && path.Ext(f.Path) == ".yaml":
 			m.configs[f.Path] = f
-		case parts[0] == aggregated.Dir && usedOfTiers[path.Base(f.Path)]:
+		case parts[0] == aggregated.Dir && slices.Contains(usedOfTiers, path.Base(f.Path)):
 			// Read by tiersOf.
 		default:
 			m.unused = append(m.unused, f.Path)
@@ -87,9 +87,8 @@ func readManifests(files []file.File) (manifests, error) {
 
 // usedOfTiers are the names of the files of aggregated tiers that the rig has a
 // use for; their scripts do what it does by itself.
-var usedOfTiers = map[string]bool{
-	aggregated.ObjectsFile: true, aggregated.APIServicesFile: true, aggregated.WorkloadFile: true, controlplane.AggregatedKubeconfig: true,
-}
+var usedOfTiers = append([]string{aggregated.ObjectsFile, aggregated.APIServicesFile, aggregated.WorkloadFile},
+	controlplane.AggregatedKubeconfigs...)
 
 // readPod decodes a manifest strictly. What a static pod may say and the rig
 // cannot do is an error: it would not run what the manifest says.
