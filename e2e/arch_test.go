@@ -27,6 +27,7 @@ var order = map[string]int{
 	"internal/yamltext":            0,
 	"internal/spelling":            0,
 	"internal/quantity":            0,
+	"internal/collect":             0, // imported by the programs alone
 	"internal/golden":              1, // for tests
 	"internal/override":            1,
 	"internal/profile":             2,

@@ -8,10 +8,10 @@ import (
 	"os/signal"
 
 	"github.com/kubeseams/seams/internal/cli"
+	_ "github.com/kubeseams/seams/internal/collect" // before all else
 )
 
 func main() {
-	cli.CollectLate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := cli.KopsMain(ctx, cli.OSStreams(), os.Args[1:])
 	stop()
