@@ -106,19 +106,31 @@ func (m *maker) stepQuota() {
 	quota := "--quota-backend-bytes=" + strconv.FormatInt(main.QuotaBytes, 10)
 	s := Step{
 		Title: "Raise the quota of the main etcd",
-		Why: fmt.Sprintf("To %s from the profile's %s. One member at a time, so that the others keep the majority; an etcd takes its quota when it starts.",
+		Why: fmt.Sprintf("To %s from the profile's %s. One member at a time, so that the others keep the majority; an etcd takes its quota when it starts. "+
+			"The apiserver of its host, which uses no other member, stops meanwhile: its clients go to the others, and the kubelet does not wait for it before it starts the etcd again.",
 			gib(float64(main.QuotaBytes)), gib(m.profile.ControlPlane.EtcdQuotaGiB*(1<<30))),
 		Check:  m.etcdctl(main, main.Members[0], "endpoint health --cluster") + " && " + m.etcdctl(main, main.Members[0], "alarm list"),
 		Expect: plural(len(main.Members), "healthy endpoint") + ", and no alarm",
 		Hazard: "Look first whether the manifests have a larger quota than " + gib(float64(main.QuotaBytes)) + " already, and leave those alone: below the size of its data etcd refuses every write. An alarm NOSPACE of before stays until \"etcdctl alarm disarm\".",
-		Undo:   "Copy the manifests back from " + former + ", one member at a time.",
+		Undo:   "The same with the manifest of the etcd in " + former + ", one member at a time.",
 	}
 	for _, h := range main.Members {
 		s.Commands = append(s.Commands,
-			m.ssh(h, fmt.Sprintf(`sed "/--quota-backend-bytes=/d; s/^\( *\)- etcd$/&\n\1- %s/" %s/etcd.yaml > %s/etcd-quota.yaml && mv %s/etcd-quota.yaml %s/etcd.yaml`,
-				quota, manifestsDir, hostDir, hostDir, manifestsDir)),
-			fmt.Sprintf("until kubectl -n kube-system get pod %s -o jsonpath='{.spec.containers[0].command}' | grep -q -e '%s'; do sleep 2; done", etcdPod(main, h), quota),
+			m.ssh(h, m.withoutApiserver(fmt.Sprintf(`sed "/--quota-backend-bytes=/d; s/^\( *\)- etcd$/&\n\1- %[1]s/" %[2]s/etcd.yaml > %[3]s/etcd-quota.yaml && mv %[3]s/etcd-quota.yaml %[2]s/etcd.yaml; until pgrep -f "^etcd .*%[1]s" >/dev/null; do sleep 1; done`,
+				quota, manifestsDir, hostDir))),
+			"until "+m.readyz(h, m.plan.Tiers[0].Port)+"; do sleep 1; done",
 			waitReady(etcdPod(main, h)))
 	}
 	m.step(s)
+}
+
+// withoutApiserver does on a host, while its main apiserver is stopped, what
+// restarts the etcd that this one uses. An apiserver without its etcd answers
+// only after 34 s, and the kubelet asks it twice for that long: to delete the
+// etcd's mirror pod, before it starts the new etcd, and to renew the node's lease.
+// Where nobody listens it gets its answer at once.
+func (m *maker) withoutApiserver(command string) string {
+	const manifest = "kube-apiserver.yaml"
+	return fmt.Sprintf(`mkdir -p %[1]s/stopped && mv %[2]s/%[3]s %[1]s/stopped/ && while pgrep -f "^kube-apiserver .*--secure-port=%[4]d" >/dev/null; do sleep 1; done; %[5]s; mv %[1]s/stopped/%[3]s %[2]s/`,
+		hostDir, manifestsDir, manifest, m.plan.Tiers[0].Port, command)
 }
