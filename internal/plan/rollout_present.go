@@ -107,7 +107,7 @@ func (m *maker) stepQuota() {
 	s := Step{
 		Title: "Raise the quota of the main etcd",
 		Why: fmt.Sprintf("To %s from the profile's %s. One member at a time, so that the others keep the majority; an etcd takes its quota when it starts. "+
-			"The apiserver of its host, which uses no other member, stops meanwhile: its clients go to the others, and the kubelet does not wait for it before it starts the etcd again.",
+			"The apiserver of its host, which uses no other member, is killed with it: its clients go to the others, and the kubelet does not wait for it before it starts the etcd again.",
 			gib(float64(main.QuotaBytes)), gib(m.profile.ControlPlane.EtcdQuotaGiB*(1<<30))),
 		Check:  m.etcdctl(main, main.Members[0], "endpoint health --cluster") + " && " + m.etcdctl(main, main.Members[0], "alarm list"),
 		Expect: plural(len(main.Members), "healthy endpoint") + ", and no alarm",
@@ -116,21 +116,25 @@ func (m *maker) stepQuota() {
 	}
 	for _, h := range main.Members {
 		s.Commands = append(s.Commands,
-			m.ssh(h, m.withoutApiserver(fmt.Sprintf(`sed "/--quota-backend-bytes=/d; s/^\( *\)- etcd$/&\n\1- %[1]s/" %[2]s/etcd.yaml > %[3]s/etcd-quota.yaml && mv %[3]s/etcd-quota.yaml %[2]s/etcd.yaml; until pgrep -f "^etcd .*%[1]s" >/dev/null; do sleep 1; done`,
-				quota, manifestsDir, hostDir))),
+			m.ssh(h, m.restartMain(quota)),
 			"until "+m.readyz(h, m.plan.Tiers[0].Port)+"; do sleep 1; done",
+			fmt.Sprintf("until kubectl -n kube-system get pod %s -o jsonpath='{.spec.containers[0].command}' | grep -q -e '%s'; do sleep 2; done", etcdPod(main, h), quota),
 			waitReady(etcdPod(main, h)))
 	}
 	m.step(s)
 }
 
-// withoutApiserver does on a host, while its main apiserver is stopped, what
-// restarts the etcd that this one uses. An apiserver without its etcd answers
-// only after 34 s, and the kubelet asks it twice for that long: to delete the
-// etcd's mirror pod, before it starts the new etcd, and to renew the node's lease.
-// Where nobody listens it gets its answer at once.
-func (m *maker) withoutApiserver(command string) string {
-	const manifest = "kube-apiserver.yaml"
-	return fmt.Sprintf(`mkdir -p %[1]s/stopped && mv %[2]s/%[3]s %[1]s/stopped/ && while pgrep -f "^kube-apiserver .*--secure-port=%[4]d" >/dev/null; do sleep 1; done; %[5]s; mv %[1]s/stopped/%[3]s %[2]s/`,
-		hostDir, manifestsDir, manifest, m.plan.Tiers[0].Port, command)
+// restartMain puts an argument into the manifest of a host's main etcd, unless it
+// is there, and kills the main apiserver of the host once that etcd is down. An
+// apiserver answers after 34 s that it has no etcd, and the kubelet, which on newer
+// minors asks the one beside it, has two questions: to delete the etcd's mirror
+// pod, before it starts the new etcd, and to renew the node's lease, which is too
+// old by then. Where nobody listens it gets its answer at once. Asked to end, an
+// apiserver with watches takes the 30 s of its pod.
+func (m *maker) restartMain(argument string) string {
+	name, _, _ := strings.Cut(argument, "=")
+	return fmt.Sprintf(`cd %[1]s && { grep -q -e "%[3]s" etcd.yaml || { was=$(pgrep -f "^etcd .*--listen-client-urls=[^ ]*:%[5]d") && `+
+		`sed "/%[4]s=/d; s/^\( *\)- etcd$/&\n\1- %[3]s/" etcd.yaml > %[2]s/etcd-main.yaml && mv %[2]s/etcd-main.yaml etcd.yaml && `+
+		`while kill -0 $was 2>/dev/null; do sleep 0.2; done && { pkill -KILL -f "^kube-apiserver .*--secure-port=%[6]d" || true; }; }; }`,
+		manifestsDir, hostDir, argument, name, m.plan.Stores[0].ClientPort, m.plan.Tiers[0].Port)
 }
