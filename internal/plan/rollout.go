@@ -107,6 +107,11 @@ func (m *maker) readyz(host string, port int) string {
 	return "kubectl --server=https://" + net.JoinHostPort(m.address(host), strconv.Itoa(port)) + " get --raw=/readyz"
 }
 
+// untilServes waits for the main apiserver of a host.
+func (m *maker) untilServes(host string) string {
+	return "until " + m.readyz(host, m.plan.Tiers[0].Port) + "; do sleep 1; done"
+}
+
 // extraStores are the stores besides main that apiservers of the cluster use.
 func (m *maker) extraStores() []Store {
 	var stores []Store

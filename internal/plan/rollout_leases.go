@@ -38,7 +38,7 @@ func (m *maker) stepsSwitchTogether(leases Store) {
 	}
 	together.Commands = append(together.Commands, "wait")
 	for _, h := range m.hostNames() {
-		together.Commands = append(together.Commands, "until "+m.readyz(h, m.plan.Tiers[0].Port)+"; do sleep 1; done")
+		together.Commands = append(together.Commands, m.untilServes(h))
 	}
 	m.step(stop)
 	m.step(together)

@@ -119,7 +119,7 @@ func (m *maker) stepQuota() {
 	for _, h := range main.Members {
 		s.Commands = append(s.Commands,
 			m.ssh(h, m.restartMain(quota)),
-			"until "+m.readyz(h, m.plan.Tiers[0].Port)+"; do sleep 1; done",
+			m.untilServes(h),
 			fmt.Sprintf("until kubectl -n kube-system get pod %s -o jsonpath='{.spec.containers[0].command}' | grep -q -e '%s'; do sleep 2; done", etcdPod(main, h), quota),
 			waitReady(etcdPod(main, h)))
 	}
