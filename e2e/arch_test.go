@@ -20,7 +20,8 @@ const module = "github.com/kubeseams/seams"
 // before it. Packages of equal rank do not import each other, unless listed
 // in within.
 var order = map[string]int{
-	"":                             0, // the embedded CUE module
+	"":                             0,  // the embedded CUE module
+	"internal/pattern":             -1, // what reads text uses it
 	"internal/finding":             0,
 	"internal/file":                0,
 	"internal/target":              0,

@@ -3,8 +3,9 @@ package generators
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // kind says what a node is.
@@ -103,9 +104,9 @@ func spaces(out *bytes.Buffer, n int) {
 
 // paragraph matches what a literal block carries unchanged: lines of printable
 // ASCII, the first not indented, of which the last ends in one line break.
-var paragraph = regexp.MustCompile(`^[!-~][\t -~]*\n([\t\n -~]*[!-~]\n)?$`)
+var paragraph = pattern.Of(`^[!-~][\t -~]*\n([\t\n -~]*[!-~]\n)?$`)
 
-func isParagraph(s string) bool { return strings.HasSuffix(s, "\n") && paragraph.MatchString(s) }
+func isParagraph(s string) bool { return strings.HasSuffix(s, "\n") && paragraph().MatchString(s) }
 
 func writeParagraph(out *bytes.Buffer, s string, indent int) {
 	out.WriteString("|\n")
@@ -120,17 +121,17 @@ func writeParagraph(out *bytes.Buffer, s string, indent int) {
 var (
 	// number matches whatever YAML 1.1 or 1.2 could read as a number, a date
 	// or a time, and a little more.
-	number = regexp.MustCompile(`^[-+.]?[0-9._][-+.:0-9A-Fa-fxobeE_]*$`)
+	number = pattern.Of(`^[-+.]?[0-9._][-+.:0-9A-Fa-fxobeE_]*$`)
 	// dotted matches addresses and versions, which are no numbers.
-	dotted = regexp.MustCompile(`^[0-9]+(\.[0-9]+){2,}$`)
+	dotted = pattern.Of(`^[0-9]+(\.[0-9]+){2,}$`)
 	// word matches what YAML 1.1 reads as a boolean, a null, a float or a merge key.
-	word = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|~|[-+]?\.inf|\.nan|<<|=)$`)
+	word = pattern.Of(`^(?i:y|n|yes|no|on|off|true|false|null|~|[-+]?\.inf|\.nan|<<|=)$`)
 )
 
 // scalar writes text plain where every reader takes it for text, and in double
 // quotes elsewhere.
 func scalar(s string) string {
-	if isPlain(s) && (len(s) > 5 || !word.MatchString(s)) && (!startsNumber(s) || dotted.MatchString(s) || !number.MatchString(s)) {
+	if isPlain(s) && (len(s) > 5 || !word().MatchString(s)) && (!startsNumber(s) || dotted().MatchString(s) || !number().MatchString(s)) {
 		return s
 	}
 	return quote(s)

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubeseams/seams/generators/aggregated"
-	"github.com/kubeseams/seams/internal/estimate"
 	"github.com/kubeseams/seams/internal/plan"
 	"github.com/kubeseams/seams/internal/profile"
 	"github.com/kubeseams/seams/internal/recipe"
@@ -68,7 +67,7 @@ func TestTiersOfAnyProfile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, _, err := plan.Make(p, "sha256:profile", r, estimate.Compute(p, r.Layout), at)
+		made, _, err := plan.Make(p, "sha256:profile", r, at)
 		if err != nil {
 			t.Fatal(err)
 		}

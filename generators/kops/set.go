@@ -2,9 +2,10 @@ package kops
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // Setting is a value of the Cluster that changes.
@@ -17,8 +18,8 @@ type Setting struct {
 }
 
 var (
-	memberEnv = regexp.MustCompile(`^spec\.etcdClusters\[([^\]]+)\]\.manager\.env\[([^\]]+)\]$`)
-	entryOf   = regexp.MustCompile(`^(spec\.[A-Za-z]+\.(?:featureGates|runtimeConfig))\.(.+)$`)
+	memberEnv = pattern.Of(`^spec\.etcdClusters\[([^\]]+)\]\.manager\.env\[([^\]]+)\]$`)
+	entryOf   = pattern.Of(`^(spec\.[A-Za-z]+\.(?:featureGates|runtimeConfig))\.(.+)$`)
 )
 
 // Set writes a change as the value of "kops edit cluster --set", whose fields
@@ -31,8 +32,8 @@ func Set(spec map[string]any, s Setting) (set, why string) {
 		value = fmt.Sprintf("%.0f", f)
 	}
 	_, isMap := s.New.(map[string]any)
-	match := memberEnv.FindStringSubmatch(s.Path)
-	entry := entryOf.FindStringSubmatch(s.Path)
+	match := memberEnv().FindStringSubmatch(s.Path)
+	entry := entryOf().FindStringSubmatch(s.Path)
 	switch {
 	case s.New == nil:
 		return "", "nothing is taken away with --set"

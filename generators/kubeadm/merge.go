@@ -3,7 +3,6 @@ package kubeadm
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/kubeseams/seams/generators"
 	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/plan"
 	"github.com/kubeseams/seams/internal/yamltext"
 )
@@ -308,11 +308,11 @@ func extends(now, old any) bool {
 }
 
 // entryPath is the path of an entry's value in a list of named entries.
-var entryPath = regexp.MustCompile(`^(.+)\[([0-9]+)\]\.value$`)
+var entryPath = pattern.Of(`^(.+)\[([0-9]+)\]\.value$`)
 
 // named writes the path of a named entry's value with the name for the index.
 func (p *Present) named(kind, path string) string {
-	match := entryPath.FindStringSubmatch(path)
+	match := entryPath().FindStringSubmatch(path)
 	if match == nil {
 		return path
 	}

@@ -4,16 +4,17 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // versionTimeout is for a loaded machine: kube-apiserver takes a second to
 // begin when its pages are not in memory yet.
 const versionTimeout = 30 * time.Second
 
-var versionPattern = regexp.MustCompile(`\bv?([0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)`)
+var versionPattern = pattern.Of(`\bv?([0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)`)
 
 // versionArgs are what makes a program tell its version, where it is not --version.
 var versionArgs = map[string][]string{
@@ -50,7 +51,7 @@ func (s Set) Version(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", path, strings.Join(args, " "), err)
 	}
-	found := versionPattern.FindSubmatch(out)
+	found := versionPattern().FindSubmatch(out)
 	if found == nil {
 		return "", fmt.Errorf("%s %s: no version in its answer", path, strings.Join(args, " "))
 	}

@@ -54,19 +54,10 @@ func Check(in Input) []finding.Finding {
 	}
 	files := slices.Clone(in.Files)
 	file.Sort(files)
-	byFile := map[string][]*document{}
 	for _, f := range files {
 		c.names = append(c.names, f.Path)
-		switch {
-		case inPatches(f.Path):
-			c.addPatch(f)
-		case isYAML(f):
-			byFile[f.Path] = c.read(f)
-		}
 	}
-	for _, f := range files {
-		c.judgeFile(byFile[f.Path])
-	}
+	c.judgeEach(files)
 	c.addCommands(in.Commands)
 	c.applyPatches()
 	c.judgeProcesses()
@@ -140,8 +131,17 @@ func isYAML(f file.File) bool {
 	return false
 }
 
-// judgeFile judges a file's documents, those of kubeadm together.
-func (c *checker) judgeFile(docs []*document) {
+// judgeFile reads a file and judges its documents, those of kubeadm together.
+// A patch is judged once it is known what it is for.
+func (c *checker) judgeFile(f file.File) {
+	if inPatches(f.Path) {
+		c.addPatch(f)
+		return
+	}
+	if !isYAML(f) {
+		return
+	}
+	docs := c.read(f)
 	if slices.ContainsFunc(docs, func(d *document) bool { return d.group() == kubeadmGroup }) {
 		c.judgeKubeadmFile(docs)
 		return

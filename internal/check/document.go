@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/yamltext"
 )
 
@@ -124,7 +124,7 @@ func (c *checker) parse(name, within string, text yamltext.Document) *document {
 	if err != nil {
 		c.add(finding.Finding{
 			Code: "yaml-syntax", Severity: finding.Error, File: name, Line: text.Line - 1 + yamlLine(err), Path: within,
-			Message: cmp.Or(strings.TrimPrefix(linePattern.ReplaceAllString(err.Error(), ""), "yaml: "), err.Error()),
+			Message: cmp.Or(strings.TrimPrefix(linePattern().ReplaceAllString(err.Error(), ""), "yaml: "), err.Error()),
 		})
 		return nil
 	}
@@ -133,11 +133,11 @@ func (c *checker) parse(name, within string, text yamltext.Document) *document {
 	return d
 }
 
-var linePattern = regexp.MustCompile(`line (\d+): `)
+var linePattern = pattern.Of(`line (\d+): `)
 
 // yamlLine finds the line of the document in a YAML error, 1 when it names none.
 func yamlLine(err error) int {
-	if m := linePattern.FindStringSubmatch(err.Error()); m != nil {
+	if m := linePattern().FindStringSubmatch(err.Error()); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			return n
 		}

@@ -10,13 +10,12 @@ import (
 )
 
 // flagTable gives the flags of a process's program; ok is false when they are
-// not known, which is said once for each program.
-func (c *checker) flagTable(p *process) (*target.FlagTable, bool) {
+// not known.
+func (c *checker) flagTable(p *process) (table *target.FlagTable, ok bool) {
 	if p.component == target.Etcd {
-		version := c.etcdVersion(p)
-		return c.known(target.EtcdFlags(version))(p, "etcd "+version)
+		return target.EtcdFlags(c.etcdVersion(p))
 	}
-	return c.known(target.Flags(c.version(), p.component))(p, p.component+" "+c.version().Line())
+	return target.Flags(c.version(), p.component)
 }
 
 // etcdVersion is the tag of an etcd's image, or what kubeadm would run.
@@ -29,26 +28,31 @@ func (c *checker) etcdVersion(p *process) string {
 	return target.EtcdVersion(c.version())
 }
 
-func (c *checker) known(table *target.FlagTable, ok bool) func(*process, string) (*target.FlagTable, bool) {
-	return func(p *process, what string) (*target.FlagTable, bool) {
-		if c.existing && p.component != target.Etcd {
-			what = "Kubernetes " + c.version().Line() // of old clusters one word is enough
-		}
-		if !ok && !c.missing[what] {
-			c.missing[what] = true
-			c.at(p.doc, p.path, finding.Finding{
-				Code: "flags-not-checked", Severity: finding.Warning,
-				Message: fmt.Sprintf("the flags of %s are not known here, so that none of its arguments is judged by name or value", what),
-			})
-		}
-		return table, ok
+// unknownFlags says that the flags of a process's program are not known, once
+// for each program.
+func (c *checker) unknownFlags(p *process) {
+	what := p.component + " " + c.version().Line()
+	switch {
+	case p.component == target.Etcd:
+		what = "etcd " + c.etcdVersion(p)
+	case c.existing:
+		what = "Kubernetes " + c.version().Line() // of old clusters one word is enough
 	}
+	if c.missing[what] {
+		return
+	}
+	c.missing[what] = true
+	c.at(p.doc, p.path, finding.Finding{
+		Code: "flags-not-checked", Severity: finding.Warning,
+		Message: fmt.Sprintf("the flags of %s are not known here, so that none of its arguments is judged by name or value", what),
+	})
 }
 
 // judgeFlags judges the arguments of a process one by one.
 func (c *checker) judgeFlags(p *process) {
 	table, known := c.flagTable(p)
 	if !known {
+		c.unknownFlags(p)
 		return
 	}
 	seen := map[string]arg{}

@@ -72,7 +72,7 @@ func (c *checker) kindDecode(d *document, err error) {
 	for _, text := range texts {
 		f := finding.Finding{
 			Code: "not-decodable", Severity: finding.Error, File: d.file,
-			Line: d.text.Line - 1 + yamlLine(errors.New(text)), Message: linePattern.ReplaceAllString(text, ""),
+			Line: d.text.Line - 1 + yamlLine(errors.New(text)), Message: linePattern().ReplaceAllString(text, ""),
 		}
 		switch {
 		case strings.Contains(text, "not found in type"):

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +19,7 @@ import (
 
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/yamltext"
 )
 
@@ -45,8 +45,8 @@ func patchDir(name string) string {
 }
 
 var (
-	patchExtension = regexp.MustCompile(`.+\.(json|yaml)$`)
-	patchName      = regexp.MustCompile(`^(` + strings.Join(patches.KnownTargets(), "|") + `)([^.+\n]*)?(\+)?(json|merge|strategic)?`)
+	patchExtension = pattern.Of(`.+\.(json|yaml)$`)
+	patchName      = pattern.Of(`^(` + strings.Join(patches.KnownTargets(), "|") + `)([^.+\n]*)?(\+)?(json|merge|strategic)?`)
 )
 
 // addPatch reads a patch file and judges its name, from which kubeadm takes
@@ -59,11 +59,11 @@ func (c *checker) addPatch(f file.File) {
 		c.add(finding.Finding{Code: code, Severity: finding.Error, File: f.Path, Message: message, Fix: fix, Ref: refPatchName})
 	}
 	base := path.Base(f.Path)
-	if !patchExtension.MatchString(base) {
+	if !patchExtension().MatchString(base) {
 		wrong("patch-name-extension", "kubeadm reads .yaml and .json patches only, and leaves this file out with one line in its log", "rename it to .yaml")
 		return
 	}
-	m := patchName.FindStringSubmatch(base)
+	m := patchName().FindStringSubmatch(base)
 	switch {
 	case m == nil:
 		wrong("patch-name-target", "the name begins with no target that kubeadm knows: the file is left out with one line in kubeadm's log",
@@ -278,7 +278,7 @@ func (c *checker) patchKubelet(p patch) {
 // faults are shown where the patch is. The object is nil when there is none.
 func (c *checker) judgeResult(p patch, d *document, scheme *runtime.Scheme, judge func(*checker, runtime.Object)) runtime.Object {
 	place := p.docs[0]
-	sub := &checker{target: c.target, missing: c.missing}
+	sub := &checker{target: c.target}
 	object := sub.strict(d, scheme)
 	if object != nil {
 		judge(sub, object)

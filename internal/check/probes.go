@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/override"
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 const refHealth = "k8s.io/apiserver pkg/server/options/etcd.go, addEtcdHealthEndpoint"
@@ -121,13 +121,13 @@ func exclusions(probe *corev1.Probe) (names []string, ok bool) {
 	return u.Query()["exclude"], true
 }
 
-var overrideCheck = regexp.MustCompile(`^etcd-override-(?:readiness-)?(\d+)$`)
+var overrideCheck = pattern.Of(`^etcd-override-(?:readiness-)?(\d+)$`)
 
 // judgeExclusions: a check that does not exist is left out without a word, so
 // that a number too high means that the wrong store is kept in.
 func (c *checker) judgeExclusions(p *process, probe string, excluded []string, checks int) {
 	for _, name := range excluded {
-		m := overrideCheck.FindStringSubmatch(name)
+		m := overrideCheck().FindStringSubmatch(name)
 		if m == nil {
 			continue
 		}

@@ -3,13 +3,13 @@ package check
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // strict decodes a document as upstream does when it is strict: kubeadm config
@@ -35,23 +35,23 @@ func (c *checker) strict(d *document, scheme *runtime.Scheme) runtime.Object {
 }
 
 var (
-	unknownField   = regexp.MustCompile(`^unknown field "(.+)"$`)
-	duplicateField = regexp.MustCompile(`^duplicate field "(.+)"$`)
-	duplicateKey   = regexp.MustCompile(`line (\d+): key "(.+)" already set in map`)
-	goField        = regexp.MustCompile(`cannot unmarshal (\w+) (?:.* )?into Go struct field (\S+) of type (\S+)`)
+	unknownField   = pattern.Of(`^unknown field "(.+)"$`)
+	duplicateField = pattern.Of(`^duplicate field "(.+)"$`)
+	duplicateKey   = pattern.Of(`line (\d+): key "(.+)" already set in map`)
+	goField        = pattern.Of(`cannot unmarshal (\w+) (?:.* )?into Go struct field (\S+) of type (\S+)`)
 )
 
 // strictFinding turns one of the decoder's errors into a finding with its place.
 func (c *checker) strictFinding(d *document, object runtime.Object, text string) {
-	if m := unknownField.FindStringSubmatch(text); m != nil {
+	if m := unknownField().FindStringSubmatch(text); m != nil {
 		c.unknownField(d, object, m[1])
 		return
 	}
-	if m := duplicateField.FindStringSubmatch(text); m != nil {
+	if m := duplicateField().FindStringSubmatch(text); m != nil {
 		c.duplicate(d, m[1], d.line(m[1]))
 		return
 	}
-	if all := duplicateKey.FindAllStringSubmatch(text, -1); all != nil {
+	if all := duplicateKey().FindAllStringSubmatch(text, -1); all != nil {
 		for _, twice := range d.text.Duplicates(d.node()) {
 			c.duplicate(d, twice.Path, twice.Line)
 		}
@@ -85,7 +85,7 @@ func (c *checker) duplicate(d *document, fieldPath string, line int) {
 
 // typeFinding is about a value that does not fit its field.
 func (c *checker) typeFinding(d *document, text string) {
-	m := goField.FindStringSubmatch(text)
+	m := goField().FindStringSubmatch(text)
 	if m == nil {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "error converting YAML to JSON: "), "yaml: ")
 		c.at(d, "", finding.Finding{Code: "not-decodable", Severity: finding.Error, Message: text})

@@ -74,7 +74,7 @@ func runExplain(ctx context.Context, streams Streams, in *inputFlags, output out
 		}
 		if w, ok := recipeWhatIf(s); ok {
 			x.WhatIfs = append(x.WhatIfs, w)
-			x.Memory = processMemories(s.estimate, estimate.Compute(s.profile, s.recipe.Layout))
+			x.Memory = processMemories(s.estimate, s.recipe.Estimate)
 		}
 		seen, past = append(seen, s.findings...), past || s.recipe.PastLadder()
 		if output.isText() {

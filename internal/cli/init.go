@@ -6,13 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubeseams/seams"
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // starter is the example that init copies when none is named.
@@ -66,8 +66,8 @@ func exampleNames() []string {
 }
 
 var (
-	nameField   = regexp.MustCompile(`(?m)^(\s*name:\s*)"[^"]*"`)
-	profileName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$`)
+	nameField   = pattern.Of(`(?m)^(\s*name:\s*)"[^"]*"`)
+	profileName = pattern.Of(`^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$`)
 )
 
 // exampleProfile reads an example and gives it the name asked for.
@@ -82,10 +82,10 @@ func exampleProfile(example string, args []string) ([]byte, error) {
 	if len(args) == 0 {
 		return text, nil
 	}
-	if !profileName.MatchString(args[0]) {
+	if !profileName().MatchString(args[0]) {
 		return nil, fmt.Errorf("name %q: want lower-case letters, digits, '-' and '.', at most 63 characters", args[0])
 	}
-	at := nameField.FindSubmatchIndex(text)
+	at := nameField().FindSubmatchIndex(text)
 	if at == nil {
 		return nil, fmt.Errorf("example %s has no name to replace", example)
 	}

@@ -83,6 +83,8 @@ type subject struct {
 	estimate *estimate.Estimate
 	recipe   *recipe.Recipe
 	findings []finding.Finding
+	// warmed waits for the end of what the command warms.
+	warmed func()
 }
 
 // each takes the profiles one at a time through estimate and recipe and hands
@@ -164,7 +166,7 @@ func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subje
 				problems = append(problems, contrary...)
 				break
 			}
-			warmed()
+			s.warmed = warmed
 			if err := use(s); err != nil {
 				return nil, err
 			}
@@ -234,14 +236,12 @@ func (in *inputFlags) choose(ladder *recipe.Ladder, l profile.Loaded) (*subject,
 		return nil, err
 	}
 	s := &subject{profile: p, digest: l.Digest, source: l.Source, target: t, findings: slices.Clone(l.Findings)}
-	s.estimate = estimate.Compute(p, estimate.Stock(p))
-	s.findings = append(s.findings, s.estimate.Findings...)
 	r, findings, err := ladder.Select(p, t, recipe.SelectOptions{Rungs: in.rungs})
 	if err != nil {
 		return nil, err
 	}
-	s.recipe = r
-	s.findings = append(s.findings, findings...)
+	s.recipe, s.estimate = r, r.Present
+	s.findings = slices.Concat(s.findings, r.Present.Findings, findings)
 	return s, nil
 }
 

@@ -52,7 +52,7 @@ func (r *renderer) render(s *subject) (*rendered, error) {
 	if finding.AtLeast(findings, finding.Error) { // the documents are of another cluster than the plan's
 		return &rendered{Files: []renderedFile{}, Findings: findings}, nil
 	}
-	p, findings, err := plan.Make(of, s.digest, s.recipe, s.estimate, at)
+	p, findings, err := plan.Make(of, s.digest, s.recipe, at)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +65,7 @@ func (r *renderer) render(s *subject) (*rendered, error) {
 	if files, err = r.applyOverlays(r.ctx, files); err != nil {
 		return nil, err
 	}
+	s.warmed()
 	s.findings = append(s.findings, r.into.inherited(check.Check(check.Input{Files: files, Target: at}), files, at)...)
 	out := &rendered{Plan: p, Findings: r.onOutput(s.findings)}
 	for _, f := range files {

@@ -25,8 +25,7 @@ func reportPage(s *subject, rungs []recipe.Rung, runs map[string]report.Run) ([]
 	if w, ok := recipeWhatIf(s); ok {
 		x.WhatIfs = append(x.WhatIfs, w)
 	}
-	after := estimate.Compute(s.profile, s.recipe.Layout)
-	p, findings, err := plan.Make(s.profile, s.digest, s.recipe, after, s.target)
+	p, findings, err := plan.Make(s.profile, s.digest, s.recipe, s.target)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -36,7 +35,7 @@ func reportPage(s *subject, rungs []recipe.Rung, runs map[string]report.Run) ([]
 	first, others := firstAdvice(x)
 	page, err := report.Page(report.Input{
 		Profile: s.profile, Digest: s.digest, Version: Version,
-		Present: s.estimate, After: after, WhatIfs: x.WhatIfs, Recipe: s.recipe,
+		Present: s.estimate, After: s.recipe.Estimate, WhatIfs: x.WhatIfs, Recipe: s.recipe,
 		Rungs: rungs, Runs: runs, Plan: p, Findings: others,
 		Words: report.Words{
 			Verdict: verdictText(s.estimate), Cluster: clusterText(x),

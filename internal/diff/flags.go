@@ -1,9 +1,10 @@
 package diff
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // flag is a flag and its value; a word that is none, such as the program, has
@@ -14,10 +15,10 @@ type flag struct {
 }
 
 // commandPath is where a container has its command line.
-var commandPath = regexp.MustCompile(`(^|\.)(command|args)$`)
+var commandPath = pattern.Of(`(^|\.)(command|args)$`)
 
 // areFlags reports whether a list is a command line.
-func areFlags(path string, list []any) bool { return commandPath.MatchString(path) && areTexts(list) }
+func areFlags(path string, list []any) bool { return commandPath().MatchString(path) && areTexts(list) }
 
 func flagsOf(list []any) []flag {
 	var flags []flag

@@ -2,10 +2,10 @@ package diff
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/plan"
 	"github.com/kubeseams/seams/internal/recipe"
 	"github.com/kubeseams/seams/internal/yamltext"
@@ -182,7 +182,7 @@ func (a *asker) kubelet(field string) []Reason {
 // sections are the programs of a ClusterConfiguration.
 var sections = map[string]string{"apiServer": "kube-apiserver", "controllerManager": "kube-controller-manager", "scheduler": "kube-scheduler", "etcd": "etcd"}
 
-var bracketed = regexp.MustCompile(`\[([^\]]*)\]`)
+var bracketed = pattern.Of(`\[([^\]]*)\]`)
 
 // cluster is who asks for a change of a ClusterConfiguration.
 func (a *asker) cluster(c Change) []Reason {
@@ -217,7 +217,7 @@ func split(p string) (name, rest string) {
 
 // last is the name in a path's last brackets.
 func last(p string) string {
-	all := bracketed.FindAllStringSubmatch(p, -1)
+	all := bracketed().FindAllStringSubmatch(p, -1)
 	if len(all) == 0 {
 		return ""
 	}

@@ -14,7 +14,7 @@ func (a *asker) kopsCluster(c Change) []Reason {
 	case strings.Contains(rest, "].etcdMembers["):
 		return nil // an overlay's: the plan leaves members that are there alone
 	case block == "etcdClusters":
-		store := bracketed.FindStringSubmatch(c.Path)[1]
+		store := bracketed().FindStringSubmatch(c.Path)[1]
 		if store == "main" {
 			return a.quota(store)
 		}

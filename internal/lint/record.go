@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/lint/read"
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/target"
 )
 
@@ -119,13 +119,13 @@ func isPatch(name string) bool {
 }
 
 var (
-	clusterConfig = regexp.MustCompile(`(?m)\bkind["']?:\s*["']?ClusterConfiguration\b`)
-	configVersion = regexp.MustCompile(`(?m)\bkubernetesVersion["']?:\s*["']?v?(\d+\.\d+(?:\.\d+)?)\b`)
-	imageVersion  = regexp.MustCompile(`(?:kube-(?:apiserver|controller-manager|scheduler)|kindest/node):v(\d+\.\d+\.\d+)`)
-	podName       = regexp.MustCompile(`(?m)^  name:\s*["']?([a-z0-9.-]+)|metadata["']?:\s*\{[^{}]*?\bname["']?:\s*["']?([a-z0-9.-]+)`)
-	etcdServers   = regexp.MustCompile(`--(?:etcd-servers|initial-cluster)[= ]["']?([^\s"']+)`)
-	kopsName      = regexp.MustCompile(`(?ms)^kind:\s*Cluster\b`)
-	kopsLabel     = regexp.MustCompile(`kops\.k8s\.io/cluster["']?:\s*["']?([A-Za-z0-9.-]+)`)
+	clusterConfig = pattern.Of(`(?m)\bkind["']?:\s*["']?ClusterConfiguration\b`)
+	configVersion = pattern.Of(`(?m)\bkubernetesVersion["']?:\s*["']?v?(\d+\.\d+(?:\.\d+)?)\b`)
+	imageVersion  = pattern.Of(`(?:kube-(?:apiserver|controller-manager|scheduler)|kindest/node):v(\d+\.\d+\.\d+)`)
+	podName       = pattern.Of(`(?m)^  name:\s*["']?([a-z0-9.-]+)|metadata["']?:\s*\{[^{}]*?\bname["']?:\s*["']?([a-z0-9.-]+)`)
+	etcdServers   = pattern.Of(`--(?:etcd-servers|initial-cluster)[= ]["']?([^\s"']+)`)
+	kopsName      = pattern.Of(`(?ms)^kind:\s*Cluster\b`)
+	kopsLabel     = pattern.Of(`kops\.k8s\.io/cluster["']?:\s*["']?([A-Za-z0-9.-]+)`)
 )
 
 // escapes turns what a text in double quotes has for breaks and quotes into those.
@@ -140,25 +140,25 @@ func (r *record) note(data []byte) {
 		text = escapes.Replace(text)
 	}
 	if r.kind.Has(read.Kubeadm | read.ConfigMap) {
-		r.clusters = len(clusterConfig.FindAllStringIndex(text, -1))
+		r.clusters = len(clusterConfig().FindAllStringIndex(text, -1))
 	}
 	if r.kind.Has(read.Pod) {
 		r.pods = names(text)
-		for _, m := range etcdServers.FindAllStringSubmatch(text, -1) {
+		for _, m := range etcdServers().FindAllStringSubmatch(text, -1) {
 			r.peers = append(r.peers, addresses(m[1])...)
 		}
 	}
 	if r.kind.Has(read.Kops) {
-		for _, m := range kopsLabel.FindAllStringSubmatch(text, -1) {
+		for _, m := range kopsLabel().FindAllStringSubmatch(text, -1) {
 			r.kopsGroups = append(r.kopsGroups, m[1])
 		}
-		if kopsName.MatchString(text) {
+		if kopsName().MatchString(text) {
 			r.kops = names(text)
 		}
 	}
-	if m := configVersion.FindStringSubmatch(text); m != nil && r.kind.Has(read.Kubeadm|read.ConfigMap|read.Kops) {
+	if m := configVersion().FindStringSubmatch(text); m != nil && r.kind.Has(read.Kubeadm|read.ConfigMap|read.Kops) {
 		r.tell(m[1], tellsConfig)
-	} else if m := imageVersion.FindStringSubmatch(text); m != nil {
+	} else if m := imageVersion().FindStringSubmatch(text); m != nil {
 		r.tell(m[1], tellsImage)
 	}
 }
@@ -166,7 +166,7 @@ func (r *record) note(data []byte) {
 // names are the names of a file's objects.
 func names(text string) []string {
 	var all []string
-	for _, m := range podName.FindAllStringSubmatch(text, -1) {
+	for _, m := range podName().FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1]+m[2])
 	}
 	return all

@@ -3,11 +3,11 @@ package lint
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // comment is a suppression in a file: # seams:ignore CODE REASON.
@@ -19,7 +19,7 @@ type comment struct {
 	used         bool
 }
 
-var ignoreComment = regexp.MustCompile(`#\s*seams:ignore(?:[ \t]+([^\s]+))?(?:[ \t]+(.*?))?\s*$`)
+var ignoreComment = pattern.Of(`#\s*seams:ignore(?:[ \t]+([^\s]+))?(?:[ \t]+(.*?))?\s*$`)
 
 // comments finds the suppressions of a file. One that stands behind something
 // is about its own line; one on a line of its own is about the next line that
@@ -33,7 +33,7 @@ func comments(name string, data []byte) []*comment {
 	for line := range bytes.Lines(data) {
 		n++
 		text := bytes.TrimSpace(line)
-		m := ignoreComment.FindSubmatch(text)
+		m := ignoreComment().FindSubmatch(text)
 		own := len(text) == 0 || text[0] == '#'
 		if m != nil {
 			c := &comment{file: name, line: n, about: n, what: string(m[1]), reason: string(m[2])}

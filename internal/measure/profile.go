@@ -3,10 +3,10 @@ package measure
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/quantity"
 	"github.com/kubeseams/seams/internal/target"
 )
@@ -71,10 +71,10 @@ func digits(v float64, n int) float64 {
 	return math.Round(math.Round(v/unit)*unit*1e9) / 1e9
 }
 
-var unfit = regexp.MustCompile(`[^a-z0-9.-]+`)
+var unfit = pattern.Of(`[^a-z0-9.-]+`)
 
 func (m *maker) head() {
-	name := strings.Trim(unfit.ReplaceAllString(strings.ToLower(m.o.Name), "-"), "-.")
+	name := strings.Trim(unfit().ReplaceAllString(strings.ToLower(m.o.Name), "-"), "-.")
 	name = strings.Trim(name[:min(len(name), 63)], "-.")
 	if name == "" {
 		name = "measured"

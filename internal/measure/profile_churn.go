@@ -2,10 +2,10 @@ package measure
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/profile"
 	"github.com/kubeseams/seams/internal/quantity"
 	"github.com/kubeseams/seams/internal/target"
@@ -45,10 +45,10 @@ func (m *maker) refused(what string) bool {
 // themselves, such as their addresses, which metrics name likewise.
 func (m *maker) served(gr profile.GroupResource) bool {
 	version, _ := target.ParseVersion(m.o.Kubernetes)
-	return plural.MatchString(gr.Resource) && (strings.Contains(gr.Group, ".") || target.BuiltIn(version, gr.Group, gr.Resource))
+	return plural().MatchString(gr.Resource) && (strings.Contains(gr.Group, ".") || target.BuiltIn(version, gr.Group, gr.Resource))
 }
 
-var plural = regexp.MustCompile(`^[a-z][-a-z0-9]*$`)
+var plural = pattern.Of(`^[a-z][-a-z0-9]*$`)
 
 // counted are the kinds that the profile counts by nodes, pods and events.
 func counted(gr profile.GroupResource) bool {

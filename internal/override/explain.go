@@ -2,11 +2,11 @@ package override
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/target"
 )
 
@@ -61,12 +61,12 @@ func nonEmpty(list string) []string {
 }
 
 var (
-	urlPattern  = regexp.MustCompile(`^\s*[a-z]+://`)
-	hostPattern = regexp.MustCompile(`^\s*(\[[0-9a-fA-F:]+\]|[0-9A-Za-z.-]+)(:\d+)?;?\s*$`)
+	urlPattern  = pattern.Of(`^\s*[a-z]+://`)
+	hostPattern = pattern.Of(`^\s*(\[[0-9a-fA-F:]+\]|[0-9A-Za-z.-]+)(:\d+)?;?\s*$`)
 )
 
 func looksLikeServer(item string) bool {
-	return urlPattern.MatchString(item) || hostPattern.MatchString(item)
+	return urlPattern().MatchString(item) || hostPattern().MatchString(item)
 }
 
 // joinServers rewrites the items so that servers after a comma belong to the

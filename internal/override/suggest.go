@@ -1,17 +1,17 @@
 package override
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/spelling"
 	"github.com/kubeseams/seams/internal/target"
 )
 
-var versionPattern = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
+var versionPattern = pattern.Of(`^v\d+((alpha|beta)\d+)?$`)
 
-func isVersion(segment string) bool { return versionPattern.MatchString(segment) }
+func isVersion(segment string) bool { return versionPattern().MatchString(segment) }
 
 // suggest guesses the key that was meant: without quotes, spaces, a version,
 // the word core or a path in etcd, with the group that has such a resource.

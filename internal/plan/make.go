@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/kubeseams/seams/internal/estimate"
@@ -14,19 +13,15 @@ import (
 )
 
 // Make says what has to stand where for a recipe to hold on a profile's hosts,
-// and in which order to get there. The estimate may be of any layout: figures
-// of the recipe's own layout are computed when it is of another. The findings
-// are what cannot be built as asked, or not as well as one may think. Errors: a
-// recipe without settings for its axes.
-func Make(p *profile.Profile, digest string, r *recipe.Recipe, e *estimate.Estimate, t target.Target) (*Plan, []finding.Finding, error) {
+// and in which order to get there. The findings are what cannot be built as
+// asked, or not as well as one may think. Errors: a recipe without settings for
+// its axes.
+func Make(p *profile.Profile, digest string, r *recipe.Recipe, t target.Target) (*Plan, []finding.Finding, error) {
 	if r == nil || len(r.Choices) == 0 {
 		return nil, nil, fmt.Errorf("profile %s: a plan needs a recipe with a rung for each axis", p.Name)
 	}
-	if e == nil || !reflect.DeepEqual(e.Layout, r.Layout) {
-		e = estimate.Compute(p, r.Layout)
-	}
 	m := &maker{
-		profile: p, recipe: r, settings: &r.Settings, estimate: e, target: t,
+		profile: p, recipe: r, settings: &r.Settings, estimate: r.Estimate, target: t,
 		plan: &Plan{
 			Name: p.Name, Target: t, ProfileDigest: digest, RecipeDigest: r.Digest,
 			Nodes: p.Nodes.Demand(), NodesPresent: p.Nodes.Count, ControlPlane: p.ControlPlane,

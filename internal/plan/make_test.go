@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubeseams/seams/internal/estimate"
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/profile"
 	"github.com/kubeseams/seams/internal/recipe"
@@ -61,7 +60,7 @@ func makePlan(t testing.TB, p *profile.Profile, rungs ...string) (*Plan, []findi
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, findings, err := Make(p, "sha256:profile", r, estimate.Compute(p, r.Layout), at)
+	got, findings, err := Make(p, "sha256:profile", r, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +265,7 @@ func TestConsumerTiers(t *testing.T) {
 }
 
 func TestMakeNeedsARecipe(t *testing.T) {
-	if _, _, err := Make(base(), "", &recipe.Recipe{}, nil, target.Target{}); err == nil {
+	if _, _, err := Make(base(), "", &recipe.Recipe{}, target.Target{}); err == nil {
 		t.Error("a plan without a recipe")
 	}
 }
@@ -278,9 +277,8 @@ func BenchmarkMake(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e := estimate.Compute(p, r.Layout)
 	for b.Loop() {
-		if _, _, err := Make(p, "", r, e, at); err != nil {
+		if _, _, err := Make(p, "", r, at); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	stderrors "errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"cuelang.org/go/cue/token"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // explainCUE reports everything wrong with one profile of a CUE package: what
@@ -162,10 +162,10 @@ func (c *cueSource) userPos(pos token.Pos) (string, int) {
 }
 
 var (
-	conflicting = regexp.MustCompile(`conflicting values (.*?) and (.*?)( \(mismatched types .*\))?$`)
-	invalid     = regexp.MustCompile(`invalid value (.*?) \((out of bound|does not satisfy) `)
-	notFound    = regexp.MustCompile(`reference "(.*)" not found`)
-	openValue   = regexp.MustCompile(`incomplete value (.*)`)
+	conflicting = pattern.Of(`conflicting values (.*?) and (.*?)( \(mismatched types .*\))?$`)
+	invalid     = pattern.Of(`invalid value (.*?) \((out of bound|does not satisfy) `)
+	notFound    = pattern.Of(`reference "(.*)" not found`)
+	openValue   = pattern.Of(`incomplete value (.*)`)
 )
 
 // classify gives one of CUE's errors a code, a message of one line and a fix.
@@ -179,13 +179,13 @@ func classify(e errors.Error) (code, msg, fix string) {
 	case strings.Contains(msg, "cycle"):
 		return CodeEvaluation, "the value is defined by itself: " + msg, "break the cycle with a value"
 	}
-	if m := notFound.FindStringSubmatch(msg); m != nil {
+	if m := notFound().FindStringSubmatch(msg); m != nil {
 		return CodeEvaluation, fmt.Sprintf("%q is not defined here", m[1]), "put a string in quotes; to load all files of a package, name its directory"
 	}
-	if m := openValue.FindStringSubmatch(msg); m != nil {
+	if m := openValue().FindStringSubmatch(msg); m != nil {
 		return CodeIncomplete, "the value is left open: " + m[1], "write a value"
 	}
-	if m := conflicting.FindStringSubmatch(msg); m != nil {
+	if m := conflicting().FindStringSubmatch(msg); m != nil {
 		return CodeConflict, fmt.Sprintf("given as both %s and %s", m[1], m[2]), "keep one of them"
 	}
 	if len(e.Path()) == 0 {
@@ -198,10 +198,10 @@ func classify(e errors.Error) (code, msg, fix string) {
 // as CUE text.
 func refused(e errors.Error, s *shape) (value string, ok bool) {
 	msg := cueMessage(e)
-	if m := invalid.FindStringSubmatch(msg); m != nil {
+	if m := invalid().FindStringSubmatch(msg); m != nil {
 		return m[1], true
 	}
-	m := conflicting.FindStringSubmatch(msg)
+	m := conflicting().FindStringSubmatch(msg)
 	if m == nil || !slices.ContainsFunc(append(e.InputPositions(), e.Position()), fromSchema) {
 		return "", false
 	}

@@ -6,11 +6,12 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/google/go-jsonnet"
+
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // maxStack is how deep Jsonnet calls may nest, the jsonnet command's default.
@@ -63,21 +64,21 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // jsonnetPlace is FILE:LINE:COLUMN, each end of a range perhaps in brackets,
 // and what follows.
-var jsonnetPlace = regexp.MustCompile(`^\s*([^\s<].*?):\(?(\d+):\d+\)?(?:-\(?\d+(?::\d+\)?)?)?(?:\s+(.*))?$`)
+var jsonnetPlace = pattern.Of(`^\s*([^\s<].*?):\(?(\d+):\d+\)?(?:-\(?\d+(?::\d+\)?)?)?(?:\s+(.*))?$`)
 
 // jsonnetError makes one finding of an error and the place it happened at.
 func (r *reader) jsonnetError(err error, s *source, imp *importer) {
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
 	msg, atRuntime := strings.CutPrefix(lines[0], "RUNTIME ERROR: ")
 	code, file, line := CodeEvaluation, s.name, 0
-	if m := jsonnetPlace.FindStringSubmatch(msg); m != nil && m[3] != "" {
+	if m := jsonnetPlace().FindStringSubmatch(msg); m != nil && m[3] != "" {
 		// A syntax error starts with its place; in an import, it is a runtime error.
 		code, msg = CodeSyntax, "not Jsonnet: "+m[3]
 		file = imp.display(m[1], s)
 		line, _ = strconv.Atoi(m[2])
 	} else if atRuntime {
 		for _, l := range lines[1:] {
-			if m := jsonnetPlace.FindStringSubmatch(l); m != nil {
+			if m := jsonnetPlace().FindStringSubmatch(l); m != nil {
 				file = imp.display(m[1], s)
 				line, _ = strconv.Atoi(m[2])
 				break

@@ -151,3 +151,55 @@ func TestLoadErrors(t *testing.T) {
 		t.Error("a cancelled load had no error")
 	}
 }
+
+// A value that the file has unified with #Profile itself is not unified again.
+// Whether it is, nobody can tell from the outcome.
+func TestSatisfy(t *testing.T) {
+	const head = "package x\nimport \"github.com/kubeseams/seams/schemas\"\n"
+	const body = `name: "a", nodes: count: 300, churn: resources: [{group: "a.example.com", resource: "bs", objectBytes: 900, updatesPerSecond: 3}]`
+	for name, c := range map[string]struct {
+		text     string
+		conjunct bool
+		good     bool
+	}{
+		"conjunct":                  {"schemas.#Profile & {" + body + "}", true, true},
+		"conjunct in two places":    {"schemas.#Profile\n{" + body + "}", true, true},
+		"reference":                 {"#Mine & {" + body + "}\n#Mine: schemas.#Profile & {nodes: podsPerNode: 30}", false, true},
+		"plain":                     {"{" + body + "}\n_used: schemas.#Profile", false, true},
+		"choice":                    {"(schemas.#Profile | {nodes: string}) & {" + body + "}", false, true},
+		"another #Profile":          {"#Profile & {" + body + "}\n#Profile: {...}\n_used: schemas.#Profile", false, true},
+		"embedded, with a field":    {"{schemas.#Profile, bogus: 1, " + body + "}", true, false},
+		"embedded, with one within": {"{schemas.#Profile, nodes: bogus: 1, " + body + "}", true, false},
+		"conjunct, a bound":         {"schemas.#Profile & {" + body + ", nodes: podsPerNode: -1}", true, false},
+		"conjunct, incomplete":      {`schemas.#Profile & {name: "a"}`, true, false},
+	} {
+		l := memoryLoader(nil)
+		s, err := l.snapshot().schema()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &reader{loader: l, limits: l.Limits.withDefaults(), file: "x.cue"}
+		v, err := (&cueSource{reader: r, name: "x.cue", dir: l.Dir, files: []cueText{{"x.cue", []byte(head + c.text)}}}).build(s.ctx, false)
+		if err != nil && c.good {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := s.isConjunct(v); got != c.conjunct {
+			t.Errorf("%s: taken for a conjunct: %t", name, got)
+		}
+		got, err := s.satisfy(v)
+		if (err == nil) != c.good {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !c.good {
+			continue
+		}
+		fast, err := decode(got, s.shape)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		slow, err := decode(s.profile.Unify(v), s.shape)
+		if diff := cmp.Diff(slow, fast); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", name, err, diff)
+		}
+	}
+}

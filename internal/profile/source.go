@@ -7,10 +7,11 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // source is an opened input.
@@ -123,8 +124,8 @@ func byName(p string) Format {
 }
 
 var (
-	looksCUE     = regexp.MustCompile(`(?m)^(package [a-zA-Z_]|import \(?\s*"?[a-z.]|.*#Profile\b|[^"'#]*(^|\s)//|\w+: *\{\s*$)`)
-	looksJsonnet = regexp.MustCompile(`^(local|function|import|assert|std)\b|^\(`)
+	looksCUE     = pattern.Of(`(?m)^(package [a-zA-Z_]|import \(?\s*"?[a-z.]|.*#Profile\b|[^"'#]*(^|\s)//|\w+: *\{\s*$)`)
+	looksJsonnet = pattern.Of(`^(local|function|import|assert|std)\b|^\(`)
 )
 
 // sniff tells a stream's format by its content. YAML, the loosest, is what is
@@ -132,14 +133,14 @@ var (
 func sniff(data []byte) Format {
 	text := strings.TrimSpace(string(data))
 	switch {
-	case looksJsonnet.MatchString(text) && !looksCUE.MatchString(text):
+	case looksJsonnet().MatchString(text) && !looksCUE().MatchString(text):
 		return Jsonnet
 	case strings.HasPrefix(text, "{") || strings.HasPrefix(text, "["):
 		if strings.HasPrefix(strings.TrimSpace(text[1:]), `"`) || strings.TrimSpace(text[1:]) == "}" {
 			return JSON
 		}
 		return Jsonnet
-	case looksCUE.MatchString(text):
+	case looksCUE().MatchString(text):
 		return CUE
 	}
 	return YAML

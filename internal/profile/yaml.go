@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // parseYAML reads every document of a YAML stream. Aliases and merge keys are
@@ -40,11 +41,11 @@ func (r *reader) parseYAML(data []byte) []*node {
 	}
 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+var yamlLine = pattern.Of(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
 // yamlError takes the line out of the parser's message.
 func yamlError(err error) (line int, msg string) {
-	m := yamlLine.FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0])
+	m := yamlLine().FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0])
 	line, _ = strconv.Atoi(m[1])
 	if line > 0 && strings.HasPrefix(m[2], "did not find expected") {
 		line++ // The parser, unlike its scanner, counts lines from 0.

@@ -87,7 +87,7 @@ func renderedOf(ladder *recipe.Ladder, p *profile.Profile, rungs []string) (*Lay
 	if err := refused(findings); err != nil {
 		return nil, err
 	}
-	l := &Layout{Digest: r.Digest, Estimate: estimate.Compute(p, r.Layout)}
+	l := &Layout{Digest: r.Digest, Estimate: r.Estimate}
 	for _, c := range r.Choices {
 		l.Rungs = append(l.Rungs, c.Rung.ID)
 	}
@@ -98,7 +98,7 @@ func renderedOf(ladder *recipe.Ladder, p *profile.Profile, rungs []string) (*Lay
 	if err != nil {
 		return nil, err
 	}
-	if l.Plan, findings, err = plan.Make(p, digest, r, l.Estimate, t); err != nil {
+	if l.Plan, findings, err = plan.Make(p, digest, r, t); err != nil {
 		return nil, err
 	}
 	if err := refused(findings); err != nil {

@@ -66,26 +66,26 @@ func (s *selection) finish(r *Recipe) error {
 			s.findings = append(s.findings, requirementFinding(rung.ID, unmet, finding.Error, rung.ID+" was asked for, but "))
 		}
 	}
-	est := s.estimate(r.Layout)
+	r.Estimate = s.estimate(r.Layout)
 	for i := range r.Choices {
 		c := &r.Choices[i]
 		if c.PastLadder {
 			continue
 		}
 		for j, axis := range estimate.Axes {
-			beyond, err := exceeded(c.Rung, est, axis)
+			beyond, err := exceeded(c.Rung, r.Estimate, axis)
 			if err != nil {
 				return err
 			}
 			for _, x := range beyond {
-				if axis == c.Axis || !vouches(r.Choices[j], x.measure, est) {
+				if axis == c.Axis || !vouches(r.Choices[j], x.measure, r.Estimate) {
 					c.Beyond = append(c.Beyond, x.text)
 				}
 			}
 		}
 	}
 	if !s.conflicting() {
-		s.findings = append(s.findings, walls(r, est)...)
+		s.findings = append(s.findings, walls(r, r.Estimate)...)
 	}
 	for _, c := range r.Choices {
 		if v := c.Rung.Requires.EtcdMin; v != "" && s.target.Platform == target.Kops {

@@ -30,11 +30,11 @@ type SelectOptions struct {
 // there, or two for one axis.
 func (l *Ladder) Select(p *profile.Profile, t target.Target, o SelectOptions) (*Recipe, []finding.Finding, error) {
 	s := &selection{ladder: l, profile: p, target: t}
-	s.calm = s.estimate(estimate.Stock(p)).Class == "comfortable"
+	r := &Recipe{Present: s.estimate(estimate.Stock(p))}
+	s.calm = r.Present.Class == "comfortable"
 	if err := s.pin(o.Rungs); err != nil {
 		return nil, nil, err
 	}
-	r := &Recipe{}
 	for _, axis := range estimate.Axes {
 		choice, err := s.choose(axis)
 		if err != nil {

@@ -132,6 +132,11 @@ type Recipe struct {
 	Layout estimate.Layout `json:"layout"`
 	// Digest identifies the rungs and settings: "sha256:…".
 	Digest string `json:"digest"`
+
+	// Present and Estimate are the estimates that the choice was made by: of the
+	// layout that every cluster begins with, and of Layout.
+	Present  *estimate.Estimate `json:"-"`
+	Estimate *estimate.Estimate `json:"-"`
 }
 
 // PastLadder reports whether any axis is past its last built rung.

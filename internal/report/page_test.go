@@ -61,15 +61,13 @@ func fresh(t *testing.T, name string) report.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after := estimate.Compute(p, r.Layout)
-	pl, _, err := plan.Make(p, loaded[0].Digest, r, after, target)
+	pl, _, err := plan.Make(p, loaded[0].Digest, r, target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	present := estimate.Compute(p, estimate.Stock(p))
 	return report.Input{
-		Profile: p, Digest: loaded[0].Digest, Version: "test", Present: present, After: after,
-		WhatIfs: estimate.WhatIfs(p, estimate.Stock(p)), Recipe: r, Rungs: ladder.Rungs(), Plan: pl, Findings: present.Findings,
+		Profile: p, Digest: loaded[0].Digest, Version: "test", Present: r.Present, After: r.Estimate,
+		WhatIfs: estimate.WhatIfs(p, estimate.Stock(p)), Recipe: r, Rungs: ladder.Rungs(), Plan: pl, Findings: r.Present.Findings,
 		Runs:  map[string]report.Run{"state/stock": {Standing: "proven", Date: "2026-01-02", On: "2 CPUs", Kubernetes: "1.37.2", Scale: 1, Limits: []report.RunLimit{{Text: "a <= 1", Met: true}}}},
 		Words: report.Words{Verdict: "a verdict", Cluster: "a cluster", Binding: "what binds", Apiserver: "one more"},
 	}

@@ -5,9 +5,10 @@ package target
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // Version is major.minor.patch; the patch is -1 when only a minor was given.
@@ -15,11 +16,11 @@ type Version struct {
 	Major, Minor, Patch int
 }
 
-var versionPattern = regexp.MustCompile(`^v?(\d+)\.(\d+)(?:\.(\d+))?$`)
+var versionPattern = pattern.Of(`^v?(\d+)\.(\d+)(?:\.(\d+))?$`)
 
 // ParseVersion reads "1.37", "1.37.2" or "v1.37.2".
 func ParseVersion(s string) (Version, error) {
-	m := versionPattern.FindStringSubmatch(s)
+	m := versionPattern().FindStringSubmatch(s)
 	if m == nil {
 		return Version{}, fmt.Errorf("version %q: want MAJOR.MINOR or MAJOR.MINOR.PATCH", s)
 	}

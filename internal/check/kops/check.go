@@ -3,7 +3,6 @@ package kops
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/kubeseams/seams/internal/file"
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/target"
 	"github.com/kubeseams/seams/internal/yamltext"
 )
@@ -220,12 +220,12 @@ func apiVersionFinding(version string) finding.Finding {
 	}
 }
 
-var lineInError = regexp.MustCompile(`^(?:error converting YAML to JSON: )?(?:yaml: )?(?:line (\d+): )?`)
+var lineInError = pattern.Of(`^(?:error converting YAML to JSON: )?(?:yaml: )?(?:line (\d+): )?`)
 
 // syntax turns a decoder's error into a finding on the stream's line.
 func syntax(path string, text yamltext.Document, err error) finding.Finding {
 	message := err.Error()
-	m := lineInError.FindStringSubmatch(message)
+	m := lineInError().FindStringSubmatch(message)
 	f := finding.Finding{
 		Code: "kops-yaml-syntax", Severity: finding.Error, File: path, Line: text.Line,
 		Message: strings.TrimSpace(message[len(m[0]):]),

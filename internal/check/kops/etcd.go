@@ -2,12 +2,12 @@ package kops
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // etcdNames are the etcd clusters the target's kOps knows; the list is closed,
@@ -126,7 +126,7 @@ func (c *checker) etcdMembers(cl *cluster, path string, e object) {
 	}
 }
 
-var etcdVersionPattern = regexp.MustCompile(`^v?(\d+)\.\d+\.\d+([-+].*)?$`)
+var etcdVersionPattern = pattern.Of(`^v?(\d+)\.\d+\.\d+([-+].*)?$`)
 
 func (c *checker) etcdVersion(cl *cluster, path string, e object, first string) {
 	version := e.str("version")
@@ -134,7 +134,7 @@ func (c *checker) etcdVersion(cl *cluster, path string, e object, first string) 
 		return
 	}
 	path += ".version"
-	if m := etcdVersionPattern.FindStringSubmatch(version); m == nil || m[1] != "3" {
+	if m := etcdVersionPattern().FindStringSubmatch(version); m == nil || m[1] != "3" {
 		c.add(cl.at(path, finding.Finding{
 			Code: "kops-etcd-version", Severity: finding.Error,
 			Message: fmt.Sprintf("%q is no version of etcd 3", version),

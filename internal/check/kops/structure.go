@@ -2,7 +2,6 @@ package kops
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // structure holds a document against the schema of its kind: first types, then
@@ -28,7 +28,7 @@ func (c *checker) structure(d *document) {
 	k := all[d.kind]
 	wrong := map[string]bool{}
 	for _, e := range schemaErrors(k.validator, withoutNulls(map[string]any(d.value))) {
-		if m := outOfFormat.FindStringSubmatch(e.Detail); m != nil {
+		if m := outOfFormat().FindStringSubmatch(e.Detail); m != nil {
 			e.Field = m[2] // upstream names the field only in the text
 		}
 		switch {
@@ -162,23 +162,23 @@ func normal(v any) any {
 }
 
 var (
-	inBody      = regexp.MustCompile(`^\S+ in body `)
-	gotType     = regexp.MustCompile(`must be of type (\w+): "(\w+)"`)
-	outOfFormat = regexp.MustCompile(`^Checked value must be of type \w+ with format (\w+) in (\S+)$`)
+	inBody      = pattern.Of(`^\S+ in body `)
+	gotType     = pattern.Of(`must be of type (\w+): "(\w+)"`)
+	outOfFormat = pattern.Of(`^Checked value must be of type \w+ with format (\w+) in (\S+)$`)
 )
 
 // typeFinding words a violation of a field's type.
 func typeFinding(s *structural.Structural, e *field.Error, value any) finding.Finding {
 	f := finding.Finding{
 		Code: "kops-field-type", Severity: finding.Error,
-		Message: inBody.ReplaceAllString(e.Detail, ""),
+		Message: inBody().ReplaceAllString(e.Detail, ""),
 		Ref:     "kOps decodes JSON into typed fields and refuses other types",
 	}
-	if m := outOfFormat.FindStringSubmatch(e.Detail); m != nil {
+	if m := outOfFormat().FindStringSubmatch(e.Detail); m != nil {
 		f.Message = fmt.Sprintf("%v does not fit %s", value, m[1])
 		return f
 	}
-	if m := gotType.FindStringSubmatch(e.Detail); m != nil {
+	if m := gotType().FindStringSubmatch(e.Detail); m != nil {
 		got := strings.TrimSuffix(strings.TrimSuffix(m[2], "64"), "32")
 		f.Message = fmt.Sprintf("must be of type %s, not %s", m[1], got)
 		switch {

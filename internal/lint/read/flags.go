@@ -3,18 +3,18 @@ package read
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubeseams/seams/internal/check"
+	"github.com/kubeseams/seams/internal/pattern"
 	"github.com/kubeseams/seams/internal/target"
 )
 
 // programs are the programs whose command lines are known.
 var programs = target.Components
 
-var severalFlags = regexp.MustCompile(`\s--?[a-zA-Z]`)
+var severalFlags = pattern.Of(`\s--?[a-zA-Z]`)
 
 // Command reads a list of flags, one a line, or a command line as a shell or a
 // unit file has it. In a list a line is the argument as it stands: spaces and
@@ -35,7 +35,7 @@ func Command(name string, data []byte, component string, v target.Version) check
 		if first {
 			first = false
 			shell = !strings.HasPrefix(trimmed, "-")
-			if _, rest, ok := strings.Cut(trimmed, "="); ok && envStart.MatchString(trimmed) {
+			if _, rest, ok := strings.Cut(trimmed, "="); ok && envStart().MatchString(trimmed) {
 				trimmed, c.Component = unquote(rest), orElse(c.Component, target.Kubelet)
 			}
 		}
@@ -43,7 +43,7 @@ func Command(name string, data []byte, component string, v target.Version) check
 		trimmed = strings.TrimSpace(strings.TrimSuffix(trimmed, `\`))
 		var words []string
 		switch {
-		case shell || continued || severalFlags.MatchString(trimmed):
+		case shell || continued || severalFlags().MatchString(trimmed):
 			words = shellWords(trimmed)
 			shell = shell || continued
 		default:

@@ -3,11 +3,12 @@ package read
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/kubernetes/cmd/kubeadm/app/util/patches"
+
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // Kind says what a file is, as far as lint is concerned; a file may be several.
@@ -54,12 +55,12 @@ var hints = [][]byte{
 }
 
 var (
-	topLevel  = regexp.MustCompile(`(?m)^["']?(apiVersion|kind)["']?:[ \t]+["']?([A-Za-z0-9./-]+)["']?[ \t]*(?:#.*)?\r?$`)
-	podWords  = regexp.MustCompile(`(?m)(?:^|[\s"'/,\[])(kube-apiserver|kube-controller-manager|kube-scheduler|etcd|apiextensions-apiserver)["']?[\s,\]]`)
-	anyKind   = regexp.MustCompile(`["']?kind["']?:\s*["']?(Pod|ConfigMap|List|PodList|ConfigMapList)\b`)
-	anyGroup  = regexp.MustCompile(`["']?apiVersion["']?:\s*["']?([a-z0-9.-]+\.k8s\.io)/`)
-	flagStart = regexp.MustCompile(`^--?[a-z][a-z0-9_-]*([= ]|$)`)
-	envStart  = regexp.MustCompile(`^[A-Z][A-Z0-9_]*_(EXTRA_ARGS|OPTS|ARGS|FLAGS)=`)
+	topLevel  = pattern.Of(`(?m)^["']?(apiVersion|kind)["']?:[ \t]+["']?([A-Za-z0-9./-]+)["']?[ \t]*(?:#.*)?\r?$`)
+	podWords  = pattern.Of(`(?m)(?:^|[\s"'/,\[])(kube-apiserver|kube-controller-manager|kube-scheduler|etcd|apiextensions-apiserver)["']?[\s,\]]`)
+	anyKind   = pattern.Of(`["']?kind["']?:\s*["']?(Pod|ConfigMap|List|PodList|ConfigMapList)\b`)
+	anyGroup  = pattern.Of(`["']?apiVersion["']?:\s*["']?([a-z0-9.-]+\.k8s\.io)/`)
+	flagStart = pattern.Of(`^--?[a-z][a-z0-9_-]*([= ]|$)`)
+	envStart  = pattern.Of(`^[A-Z][A-Z0-9_]*_(EXTRA_ARGS|OPTS|ARGS|FLAGS)=`)
 )
 
 // Of tells what a file is by its name and text. Named files are those that the
@@ -77,7 +78,7 @@ func byDocuments(data []byte) Kind {
 		return None
 	}
 	k, seen := None, false
-	for _, m := range topLevel.FindAllSubmatch(data, -1) {
+	for _, m := range topLevel().FindAllSubmatch(data, -1) {
 		seen = true
 		if string(m[1]) == "kind" {
 			k |= ofKind(string(m[2]), data)
@@ -90,10 +91,10 @@ func byDocuments(data []byte) Kind {
 		return k
 	}
 	// JSON, or YAML in flow style: what stands on which level is not told here.
-	for _, m := range anyGroup.FindAllSubmatch(data, -1) {
+	for _, m := range anyGroup().FindAllSubmatch(data, -1) {
 		k |= groups[string(m[1])]
 	}
-	for _, m := range anyKind.FindAllSubmatch(data, -1) {
+	for _, m := range anyKind().FindAllSubmatch(data, -1) {
 		k |= ofKind(string(m[1]), data)
 	}
 	return k
@@ -104,7 +105,7 @@ func ofKind(kind string, data []byte) Kind {
 	k := None
 	list := strings.HasSuffix(kind, "List")
 	if kind == "Pod" || list {
-		if podWords.Match(data) {
+		if podWords().Match(data) {
 			k |= Pod
 		}
 	}
@@ -132,7 +133,7 @@ func looksLikeFlags(data []byte) bool {
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		if flagStart.Match(line) || envStart.Match(line) {
+		if flagStart().Match(line) || envStart().Match(line) {
 			return true
 		}
 		first, _, _ := strings.Cut(string(line), " ")
@@ -141,10 +142,10 @@ func looksLikeFlags(data []byte) bool {
 	return false
 }
 
-var patchName = regexp.MustCompile(`^(` + strings.Join(patches.KnownTargets(), "|") + `)|\+(json|merge|strategic)?\.[a-z]+$`)
+var patchName = pattern.Of(`^(` + strings.Join(patches.KnownTargets(), "|") + `)|\+(json|merge|strategic)?\.[a-z]+$`)
 
 // IsPatchName reports whether a name is one that kubeadm's patches have.
-func IsPatchName(base string) bool { return patchName.MatchString(base) }
+func IsPatchName(base string) bool { return patchName().MatchString(base) }
 
 // IsYAMLName reports whether files of that name are read for documents.
 func IsYAMLName(name string) bool {

@@ -84,7 +84,7 @@ func blank(text []byte) {
 // lift takes configurations and pods out of a ConfigMap or a List; it is nil
 // for any other document, and empty when nothing for lint is in it.
 func lift(file string, i int, doc yamltext.Document) []Piece {
-	if !anyKind.Match(doc.Text) || !bytes.Contains(doc.Text, []byte("ConfigMap")) && !bytes.Contains(doc.Text, []byte("List")) {
+	if !anyKind().Match(doc.Text) || !bytes.Contains(doc.Text, []byte("ConfigMap")) && !bytes.Contains(doc.Text, []byte("List")) {
 		return nil
 	}
 	root, err := doc.Parse()
@@ -162,7 +162,7 @@ func (l *lifter) configMap(prefix string, n *yaml.Node) {
 // pod takes a pod of the control plane out of a List.
 func (l *lifter) pod(within string, item *yaml.Node) {
 	text, err := yaml.Marshal(item)
-	if err != nil || !podWords.Match(text) {
+	if err != nil || !podWords().Match(text) {
 		return
 	}
 	if yamltext.Child(item, "kind") == nil {

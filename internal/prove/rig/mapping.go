@@ -3,9 +3,10 @@ package rig
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // anyAddress is where a program listens that is told nothing.
@@ -44,9 +45,9 @@ const (
 
 var (
 	// An address on its own, not a piece of a longer word.
-	ipv4 = regexp.MustCompile(`(?:[0-9]{1,3}\.){3}[0-9]{1,3}`)
+	ipv4 = pattern.Of(`(?:[0-9]{1,3}\.){3}[0-9]{1,3}`)
 	// The host of a URL where it is a name, or an address of IPv6.
-	urlHost = regexp.MustCompile(`://(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z][0-9A-Za-z.-]*)`)
+	urlHost = pattern.Of(`://(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z][0-9A-Za-z.-]*)`)
 )
 
 // address is where a rendered host is; one that is no host's stays.
@@ -65,7 +66,7 @@ func (m mapping) address(host string) string {
 func (m mapping) text(value string) string {
 	var b strings.Builder
 	last := 0
-	for _, at := range ipv4.FindAllStringIndex(value, -1) {
+	for _, at := range ipv4().FindAllStringIndex(value, -1) {
 		b.WriteString(value[last:at[0]])
 		last = at[1]
 		token := value[at[0]:at[1]]
@@ -75,7 +76,7 @@ func (m mapping) text(value string) string {
 		b.WriteString(token)
 	}
 	b.WriteString(value[last:])
-	return urlHost.ReplaceAllStringFunc(b.String(), func(match string) string {
+	return urlHost().ReplaceAllStringFunc(b.String(), func(match string) string {
 		host := strings.Trim(strings.TrimPrefix(match, "://"), "[]")
 		if to := m.address(host); to != host {
 			return "://" + to
