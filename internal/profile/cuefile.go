@@ -154,7 +154,8 @@ func (c *cueSource) load(onDisk bool) error {
 	}
 	var loose map[string]cue.Value
 	for _, p := range picks {
-		w, failure := s.satisfy(p.value)
+		w := s.profile.Unify(p.value)
+		failure := w.Validate(cue.Concrete(true))
 		if failure == nil {
 			var got *Profile
 			if got, failure = decode(w, s.shape); failure == nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -118,55 +117,4 @@ func newSchema(e *embedded) (*schema, error) {
 		return nil, fmt.Errorf("describe #Profile: %w", err)
 	}
 	return s, nil
-}
-
-// satisfy unifies a value with #Profile; the error is what is wrong with the
-// outcome. A value that the file has unified with it already, and that is
-// right, is the outcome itself: to unify it again takes as long as all that was
-// evaluated before.
-func (s *schema) satisfy(v cue.Value) (cue.Value, error) {
-	if s.isConjunct(v) && s.shape.hasAll(v) && v.Validate(cue.Concrete(true)) == nil {
-		return v, nil
-	}
-	w := s.profile.Unify(v)
-	return w, w.Validate(cue.Concrete(true))
-}
-
-// isConjunct reports whether a value is #Profile itself together with others:
-// schemas.#Profile & {…}. A struct that embeds #Profile looks the same, and may
-// have fields of its own.
-func (s *schema) isConjunct(v cue.Value) bool {
-	op, args := v.Expr()
-	return op == cue.AndOp && slices.ContainsFunc(args, func(a cue.Value) bool {
-		_, path := a.ReferencePath()
-		return path.String() == "#Profile" && cue.Dereference(a).Pos() == s.profile.Pos()
-	})
-}
-
-// hasAll reports whether a value has no field that the shape does not have.
-func (s *shape) hasAll(v cue.Value) bool {
-	switch s.kind {
-	case kindObject:
-		it, err := v.Fields()
-		if err != nil {
-			return false
-		}
-		for it.Next() {
-			f := s.field(it.Selector().Unquoted())
-			if f == nil || !f.hasAll(it.Value()) {
-				return false
-			}
-		}
-	case kindList:
-		it, err := v.List()
-		if err != nil {
-			return false
-		}
-		for it.Next() {
-			if !s.elem.hasAll(it.Value()) {
-				return false
-			}
-		}
-	}
-	return true
 }
