@@ -120,7 +120,7 @@ func (m *maker) stepQuota() {
 		s.Commands = append(s.Commands,
 			m.ssh(h, m.restartMain(quota)),
 			m.untilServes(h),
-			fmt.Sprintf("until kubectl -n kube-system get pod %s -o jsonpath='{.spec.containers[0].command}' | grep -q -e '%s'; do sleep 2; done", etcdPod(main, h), quota),
+			fmt.Sprintf(`until kubectl -n kube-system get pod %s -o jsonpath='{.spec.containers[0].command}' | grep -q -e '%s"'; do sleep 2; done`, etcdPod(main, h), quota),
 			waitReady(etcdPod(main, h)))
 	}
 	m.step(s)
@@ -139,9 +139,9 @@ func (m *maker) stepQuota() {
 //     ended, and one that is new at once.
 func (m *maker) restartMain(argument string) string {
 	name, _, _ := strings.Cut(argument, "=")
-	return fmt.Sprintf(`cd %[1]s && test -e etcd.yaml && { grep -q -e "%[3]s" etcd.yaml || { mkdir -p %[2]s && `+
+	return fmt.Sprintf(`cd %[1]s && test -e etcd.yaml && { grep -q -e "%[3]s$" etcd.yaml || { mkdir -p %[2]s && `+
 		`cp -p etcd.yaml %[2]s/ && sed -i "/%[4]s=/d; s/^\( *\)- etcd$/&\n\1- %[3]s/" %[2]s/etcd.yaml && mv kube-apiserver.yaml %[2]s/ && sleep 3 && `+
-		`{ pkill -KILL -f "^kube-apiserver .*--secure-port=%[6]d"; rm etcd.yaml; `+
-		`while pgrep -f "^etcd .*--listen-client-urls=[^ ]*:%[5]d" >/dev/null; do sleep 0.2; done; sleep 3; mv %[2]s/*.yaml .; }; }; }`,
+		`{ pkill -KILL -f "^kube-apiserver .*--secure-port=%[6]d( |$)"; rm etcd.yaml; `+
+		`while pgrep -f "^etcd .*--listen-client-urls=[^ ]*:%[5]d([ ,]|$)" >/dev/null; do sleep 0.2; done; sleep 3; mv %[2]s/*.yaml .; }; }; }`,
 		manifestsDir, aside, argument, name, m.plan.Stores[0].ClientPort, m.plan.Tiers[0].Port)
 }
