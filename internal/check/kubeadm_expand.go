@@ -2,18 +2,14 @@ package check
 
 import (
 	"fmt"
-	"net"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kubeadmapi "k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm"
 	"k8s.io/kubernetes/cmd/kubeadm/app/constants"
 	"k8s.io/kubernetes/cmd/kubeadm/app/phases/controlplane"
-	kubeadmutil "k8s.io/kubernetes/cmd/kubeadm/app/util"
 
 	"github.com/kubeseams/seams/internal/target"
 )
@@ -193,78 +189,6 @@ func (c *checker) addKubeletArgs(f *kubeadmFile) {
 	}
 	if f.joinConfig != nil {
 		add(f.join, &f.joinConfig.NodeRegistration)
-	}
-}
-
-// etcdPod is kubeadm's etcd. Its own code for it (phases/etcd) brings an etcd
-// client along, so the part that the rules here look at is laid out again; a
-// test compares it with kubeadm's.
-func etcdPod(v target.Version, config *kubeadmapi.ClusterConfiguration, endpoint *kubeadmapi.APIEndpoint) *corev1.Pod {
-	local := config.Etcd.Local
-	if local == nil {
-		local = &kubeadmapi.LocalEtcd{}
-	}
-	dataDir := local.DataDir
-	if dataDir == "" {
-		dataDir = "/var/lib/etcd"
-	}
-	pki := config.CertificatesDir
-	mounts := []corev1.VolumeMount{{Name: "etcd-data", MountPath: dataDir}, {Name: "etcd-certs", MountPath: pki + "/etcd"}}
-	return &corev1.Pod{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name: constants.Etcd, Namespace: metav1.NamespaceSystem,
-			Labels: map[string]string{"component": constants.Etcd, "tier": constants.ControlPlaneTier},
-		},
-		Spec: corev1.PodSpec{
-			HostNetwork: true,
-			Containers: []corev1.Container{{
-				Name: constants.Etcd, Image: "etcd:" + target.EtcdVersion(v), VolumeMounts: mounts,
-				Command:        append([]string{constants.Etcd}, kubeadmutil.ArgumentsToCommand(etcdArgs(config, endpoint, dataDir), local.ExtraArgs)...),
-				LivenessProbe:  &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/livez"}}},
-				ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/readyz"}}},
-				StartupProbe:   &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/readyz"}}},
-			}},
-			Volumes: []corev1.Volume{
-				{Name: "etcd-data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: dataDir}}},
-				{Name: "etcd-certs", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: pki + "/etcd"}}},
-			},
-		},
-	}
-}
-
-// etcdArgs are the arguments that kubeadm gives its etcd.
-func etcdArgs(config *kubeadmapi.ClusterConfiguration, endpoint *kubeadmapi.APIEndpoint, dataDir string) []kubeadmapi.Arg {
-	url := func(scheme, host string, port int) string {
-		return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port))
-	}
-	loopback := "127.0.0.1"
-	if strings.Contains(endpoint.AdvertiseAddress, ":") {
-		loopback = "::1"
-	}
-	pki := config.CertificatesDir
-	peer := url("https", endpoint.AdvertiseAddress, constants.EtcdListenPeerPort)
-	client := url("https", endpoint.AdvertiseAddress, constants.EtcdListenClientPort)
-	return []kubeadmapi.Arg{
-		{Name: "name", Value: placeholderHost},
-		{Name: "listen-client-urls", Value: url("https", loopback, constants.EtcdListenClientPort) + "," + client},
-		{Name: "advertise-client-urls", Value: client},
-		{Name: "listen-peer-urls", Value: peer},
-		{Name: "initial-advertise-peer-urls", Value: peer},
-		{Name: "initial-cluster", Value: placeholderHost + "=" + peer},
-		{Name: "data-dir", Value: dataDir},
-		{Name: "cert-file", Value: path.Join(pki, constants.EtcdServerCertName)},
-		{Name: "key-file", Value: path.Join(pki, constants.EtcdServerKeyName)},
-		{Name: "trusted-ca-file", Value: path.Join(pki, constants.EtcdCACertName)},
-		{Name: "client-cert-auth", Value: "true"},
-		{Name: "peer-cert-file", Value: path.Join(pki, constants.EtcdPeerCertName)},
-		{Name: "peer-key-file", Value: path.Join(pki, constants.EtcdPeerKeyName)},
-		{Name: "peer-trusted-ca-file", Value: path.Join(pki, constants.EtcdCACertName)},
-		{Name: "peer-client-cert-auth", Value: "true"},
-		{Name: "snapshot-count", Value: "10000"},
-		{Name: "listen-metrics-urls", Value: url("http", loopback, constants.EtcdMetricsPort)},
-		{Name: "feature-gates", Value: "InitialCorruptCheck=true"},
-		{Name: "watch-progress-notify-interval", Value: "5s"},
 	}
 }
 
