@@ -14,21 +14,44 @@ import (
 
 // judgeProcesses judges every command line by itself.
 func (c *checker) judgeProcesses() {
+	whole := c.target
 	for _, p := range c.processes {
-		c.judgeFlags(p)
-		c.judgeGateFlag(p)
-		c.judgeReplaced(p)
-		c.judgeFiles(p)
-		switch p.component {
-		case target.KubeAPIServer:
-			c.judgeOverrides(p)
-			c.judgeWatchCache(p)
-			c.judgeAPIServer(p)
-		case target.APIExtensionsServer:
-			c.judgeOverrides(p)
-			c.judgeWatchCache(p)
-		}
+		c.target.Kubernetes = c.versionOf(p)
+		c.judgeProcess(p)
+		c.target = whole
 	}
+}
+
+func (c *checker) judgeProcess(p *process) {
+	c.judgeFlags(p)
+	c.judgeGateFlag(p)
+	c.judgeReplaced(p)
+	c.judgeFiles(p)
+	switch p.component {
+	case target.KubeAPIServer:
+		c.judgeOverrides(p)
+		c.judgeWatchCache(p)
+		c.judgeAPIServer(p)
+	case target.APIExtensionsServer:
+		c.judgeOverrides(p)
+		c.judgeWatchCache(p)
+	}
+}
+
+// versionOf is the Kubernetes version that a process is of. Of what runs it is
+// the tag of its image, since in the middle of an upgrade, or beside a
+// configuration for the next version, not every host has the same.
+func (c *checker) versionOf(p *process) target.Version {
+	image, _, _ := strings.Cut(p.image, "@")
+	name, tag, _ := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")
+	if !c.existing || !strings.HasPrefix(p.component, "kube-") || !strings.HasPrefix(name, p.component) && name != "hyperkube" {
+		return c.version()
+	}
+	tag = tag[:len(tag)-len(strings.TrimLeft(tag, "v.0123456789"))] // v1.29.3-eks-1
+	if v, err := target.ParseVersion(tag); err == nil {
+		return v
+	}
+	return c.version()
 }
 
 // overrides gives the storage overrides of an apiserver, nil without any or

@@ -15,7 +15,7 @@ func (c *checker) flagTable(p *process) (table *target.FlagTable, ok bool) {
 	if p.component == target.Etcd {
 		return target.EtcdFlags(c.etcdVersion(p))
 	}
-	return target.Flags(c.version(), p.component)
+	return target.Flags(c.versionOf(p), p.component)
 }
 
 // etcdVersion is the tag of an etcd's image, or what kubeadm would run.

@@ -144,6 +144,9 @@ func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subje
 			return nil, err
 		}
 		problems = append(problems, findings...)
+		if loader.Abandoned() {
+			return problems, nil
+		}
 		in.several = in.several || len(loaded) > 1
 		ladder, found, err := ladderReady()
 		if err != nil {

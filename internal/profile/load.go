@@ -121,7 +121,14 @@ type Loader struct {
 	// compiled outlives a load, except one that was given up: that may still be
 	// writing to it.
 	compiled *compiled
+	// abandoned says that an evaluation was given up and goes on.
+	abandoned bool
 }
+
+// Abandoned reports whether an evaluation was given up, which cannot be
+// stopped: it goes on to take memory, and in the end the whole program with it.
+// Whoever loads should then load no more, say what there is to say, and end.
+func (l *Loader) Abandoned() bool { return l.abandoned }
 
 // compiled is what one load leaves for the next.
 type compiled struct {
@@ -177,6 +184,7 @@ func (l *Loader) failed(src *source, err error) ([]Loaded, []finding.Finding, er
 	l.compiled = nil // It may be damaged, or still in use.
 	f := finding.Finding{Severity: finding.Error, File: src.name, Message: err.Error()}
 	if stop := (*runawayError)(nil); errors.As(err, &stop) {
+		l.abandoned = true
 		f.Code, f.Fix = CodeRunaway, "look for a recursion without an end, or an output without one"
 	} else if crash := (*panicError)(nil); errors.As(err, &crash) {
 		f.Code, f.Fix = CodeEvaluatorFailed, "this is a bug in the evaluator or in seams: write the same profile more simply, and please report it"

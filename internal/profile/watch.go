@@ -44,7 +44,7 @@ func bounded[T any](ctx context.Context, limits Limits, f func() (T, error)) (T,
 	}()
 
 	var zero T
-	base := heapBytes()
+	base := memoryNow()
 	deadline := time.NewTimer(limits.Time)
 	defer deadline.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -58,16 +58,27 @@ func bounded[T any](ctx context.Context, limits Limits, f func() (T, error)) (T,
 		case <-deadline.C:
 			return zero, &runawayError{fmt.Sprintf("evaluation was stopped after %v", limits.Time)}
 		case <-tick.C:
-			if grown := heapBytes(); grown > base && grown-base > limits.HeapBytes {
+			now := memoryNow()
+			if now.heap > base.heap+limits.HeapBytes {
 				return zero, &runawayError{fmt.Sprintf("evaluation was stopped at %d MiB of memory", limits.HeapBytes>>20)}
+			}
+			if now.stacks > base.stacks+stackBytes {
+				return zero, &runawayError{fmt.Sprintf("evaluation was stopped at %d MiB of stack", stackBytes>>20)}
 			}
 		}
 	}
 }
 
-// heapBytes is the memory in objects, live or not yet swept.
-func heapBytes() uint64 {
-	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+// stackBytes is what the stacks may grow by. At 1 GB the Go runtime ends the
+// program, which nothing can catch, and a stack grows by doubling: a Jsonnet
+// function that calls itself tailstrict is not among the calls that are counted.
+const stackBytes = 200 << 20
+
+// memory is the memory in objects, live or not yet swept, and in stacks.
+type memory struct{ heap, stacks uint64 }
+
+func memoryNow() memory {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(s)
-	return s[0].Value.Uint64()
+	return memory{s[0].Value.Uint64(), s[1].Value.Uint64()}
 }
