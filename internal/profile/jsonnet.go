@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -161,6 +162,9 @@ func (i *importer) Import(from, name string) (jsonnet.Contents, string, error) {
 		if !i.allowed(p) {
 			continue
 		}
+		if real := i.real(p); !i.allowedReal(real) {
+			return jsonnet.Contents{}, "", fmt.Errorf("import of %q: it is a link to %s, and only files beneath %s can be imported", name, real, i.within)
+		}
 		outside = false
 		got, ok := i.cache[p]
 		if !ok {
@@ -187,6 +191,39 @@ func (i *importer) allowed(p string) bool {
 		}
 	}
 	return false
+}
+
+// allowedReal is allowed for a path without symbolic links.
+func (i *importer) allowedReal(p string) bool {
+	return slices.ContainsFunc(i.roots, func(r string) bool {
+		r = i.real(r)
+		return r == "/" || strings.HasPrefix(p, r+"/")
+	})
+}
+
+// maxLinks is how many symbolic links a path may lead through, as Linux has it.
+const maxLinks = 40
+
+// real follows the symbolic links of an absolute path, as far as they can be
+// read: what is not there has none.
+func (i *importer) real(p string) string {
+	done, rest, links := "/", strings.TrimPrefix(p, "/"), 0
+	for rest != "" {
+		var first string
+		first, rest, _ = strings.Cut(rest, "/")
+		next := path.Join(done, first)
+		to, err := fs.ReadLink(i.loader.FS, fsName(next))
+		if err != nil || links == maxLinks {
+			done = next
+			continue
+		}
+		links++
+		if !path.IsAbs(to) {
+			to = path.Join(done, to)
+		}
+		done, rest = "/", strings.TrimPrefix(path.Join(to, rest), "/")
+	}
+	return done
 }
 
 func (i *importer) read(p string) imported {
