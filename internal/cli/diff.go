@@ -240,7 +240,7 @@ func (d *differ) finish() error {
 func (d *differ) write(findings []finding.Finding) error {
 	if d.result == nil {
 		if findings == nil {
-			findings = d.renderer.findings
+			findings = d.renderer.blocked
 		}
 		return d.flags.output.write(d.streams.Out, problemsOnly{findings})
 	}

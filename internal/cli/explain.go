@@ -48,7 +48,7 @@ With -o json or yaml, a profile that cannot be used gives {"findings": […]}.`,
 %[1]s init demo --example agents | %[1]s explain -f -
 %[1]s explain -f cluster.cue -o json | jq '.estimate.binding'
 `),
-		Args: cobra.NoArgs,
+		Args: profilesByFlag,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runExplain(cmd.Context(), streams, &in, output, failOn, figures)
 		},

@@ -74,6 +74,14 @@ func (in *inputFlags) registerFiles(cmd *cobra.Command) {
 	})
 }
 
+// profilesByFlag refuses arguments: a file that stands alone was meant for -f.
+func profilesByFlag(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("unexpected argument %q: profiles are given by flag, %s -f %s", args[0], cmd.CommandPath(), args[0])
+}
+
 // subject is one profile on its way through the flow.
 type subject struct {
 	profile  *profile.Profile

@@ -157,7 +157,7 @@ func (k *kopsFilter) one(s *subject) error {
 
 // finish prints the talk, the documents or the command, and gives the exit.
 func (k *kopsFilter) finish() error {
-	findings := k.renderer.findings
+	findings := slices.Concat(k.renderer.blocked, k.renderer.findings)
 	printFindings(k.streams, findings)
 	switch {
 	case k.renderer.past:

@@ -87,7 +87,10 @@ func (f *failOnFlag) Set(s string) error {
 	if f.never = s == "never"; f.never {
 		return nil
 	}
-	return f.severity.UnmarshalText([]byte(s))
+	if err := f.severity.UnmarshalText([]byte(s)); err != nil {
+		return fmt.Errorf("%w, or never", err)
+	}
+	return nil
 }
 
 // verdict turns findings into the command's exit.

@@ -54,7 +54,7 @@ A load that only an open rung would carry exits with 3 and renders nothing;
 kops get all my.example.com -o yaml | %[1]s render -f cluster.cue --target kops --into - -d out
 %[1]s render -f cluster.cue --target kubeadm --into present.yaml > merged.yaml
 `),
-		Args: cobra.NoArgs,
+		Args: profilesByFlag,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRender(cmd.Context(), streams, &flags) },
 	}
 	flags.in.register(cmd)
@@ -102,7 +102,10 @@ type renderer struct {
 	seen     map[string]string
 	held     []rendered
 	findings []finding.Finding
-	worst    struct {
+	// blocked are what stands in the way of profiles that are past the ladder: of
+	// them nothing is rendered, and nothing keeps the others from being.
+	blocked []finding.Finding
+	worst   struct {
 		seen     bool
 		severity finding.Severity
 	}
@@ -154,9 +157,12 @@ func (r *renderer) directory(s *subject) string {
 func (r *renderer) refuse(s *subject) {
 	r.past = true
 	blocked := requirements(s.findings)
-	r.note(blocked)
+	r.blocked = append(r.blocked, blocked...)
 	for _, c := range s.recipe.Choices {
-		if c.PastLadder {
+		if c.PastLadder && slices.Contains(r.flags.in.rungs, c.Rung.ID) {
+			fmt.Fprintf(r.streams.Err, "%s: %s was asked for, which nobody has built; nothing rendered; ask for another rung of the %s axis, or pass --past-ladder for the last one that is built\n",
+				s.profile.Name, c.Rung.ID, c.Axis)
+		} else if c.PastLadder {
 			fmt.Fprintf(r.streams.Err, "%s: past the ladder on the %s axis: only %s is left, which nobody has built; nothing rendered; %s, or pass --past-ladder for the last rung that is built\n",
 				s.profile.Name, c.Axis, c.Rung.ID, wayOut(c.Axis, blocked))
 		}
@@ -202,7 +208,7 @@ func (r *renderer) finish() error {
 	if r.streams.Progress && !r.flags.quiet && len(r.seen) >= 25 {
 		fmt.Fprint(r.streams.Err, "\r\x1b[K")
 	}
-	printFindings(r.streams, r.findings)
+	printFindings(r.streams, slices.Concat(r.blocked, r.findings))
 	if r.past && len(r.seen) == 1 {
 		return exit(exitPastLadder)
 	}

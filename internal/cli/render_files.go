@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -117,6 +118,9 @@ func (r *renderer) generate(p *plan.Plan) ([]file.File, []finding.Finding, error
 
 func (r *renderer) applyOverlays(ctx context.Context, files []file.File) (_ []file.File, err error) {
 	for _, name := range r.flags.overlays {
+		if name == "-" {
+			return nil, errors.New("--overlay -: an overlay is a file, which may import others beside it; standard input is for profiles and --into")
+		}
 		if files, err = overlay.Apply(ctx, files, name); err != nil {
 			return nil, err
 		}

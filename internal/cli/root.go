@@ -55,7 +55,29 @@ failure, 3 past the ladder (only a rung that nobody has built is left).`,
 		newVetCmd(streams, name),
 		newVersionCmd(streams, name),
 	)
+	cmd.InitDefaultCompletionCmd()
+	for _, c := range cmd.Commands() {
+		if c.HasSubCommands() && !c.Runnable() {
+			c.RunE = wantsCommand
+		}
+	}
 	return cmd
+}
+
+// wantsCommand is run for a command that only has others below it. Cobra's own
+// way with a word that is none of them is to print the help and succeed, which
+// `completion tcsh > file` would take for the completion.
+func wantsCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q for %q: want %s", args[0], cmd.CommandPath(), strings.Join(names, ", "))
 }
 
 // examples puts the typed name into an example text and indents it as cobra prints it.

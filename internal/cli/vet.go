@@ -28,7 +28,7 @@ disk, a runaway controller) it reports as findings.`,
 %[1]s vet --recipes ./my-rungs
 %[1]s vet -f cluster.yaml --fail-on warning -o json
 `),
-		Args: cobra.NoArgs,
+		Args: profilesByFlag,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runVet(cmd.Context(), streams, &in, output, failOn)
 		},

@@ -59,6 +59,9 @@ type stage struct {
 
 // newStage makes the output directory, when absent, and the stage in it.
 func newStage(dir string, force bool) (*stage, error) {
+	if dir == "" {
+		return nil, errors.New("-d is empty: name a directory, or - to print")
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the output directory: %w", err)
 	}

@@ -98,7 +98,20 @@ func (l *linter) look(e Entry) (*record, []finding.Finding) {
 	}
 	r := &record{path: e.Path, entry: e, kind: kind, size: len(data)}
 	r.note(data)
-	return r, nil
+	return r, l.holds(e, data)
+}
+
+// holds says so when a file has nothing of the kind that the user says it is:
+// nothing in it would be judged, whatever is wrong with it.
+func (l *linter) holds(e Entry, data []byte) []finding.Finding {
+	if l.in.As == read.None || l.in.As.Has(read.Flags|read.Patch) || read.Of(e.Path, data, true).Has(l.in.As) {
+		return nil
+	}
+	return []finding.Finding{{
+		Code: "not-linted", Severity: finding.Warning, File: e.Path,
+		Message: "nothing in the file is of the kind that --as says, so that nothing of it is judged",
+		Fix:     "leave --as out, or say another kind",
+	}}
 }
 
 func (l *linter) read(name string) ([]byte, error) {

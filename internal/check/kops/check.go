@@ -42,7 +42,7 @@ func Check(in Input) []finding.Finding {
 		documents = append(documents, c.read(f)...)
 	}
 	if len(documents) > 0 {
-		c.version()
+		c.version(documents[0])
 	}
 	for _, d := range documents {
 		c.structure(d)
@@ -76,21 +76,22 @@ func (d *document) at(path string, f finding.Finding) finding.Finding {
 	return f
 }
 
-// version says what is known of the target's kOps.
-func (c *checker) version() {
+// version says what is known of the target's kOps, at the first of the documents
+// that are for it.
+func (c *checker) version(first *document) {
 	v := c.in.Target.Kops
 	switch {
 	case v.IsZero():
 	case v.Major != 1 || v.Minor < oldest:
-		c.add(finding.Finding{
+		c.add(first.at("", finding.Finding{
 			Code: "kops-version-unknown", Severity: finding.Warning,
 			Message: fmt.Sprintf("kOps %s is older than what is known here: fields are held against kOps 1.%d", v, oldest),
-		})
+		}))
 	case v.Minor > newest:
-		c.add(finding.Finding{
+		c.add(first.at("", finding.Finding{
 			Code: "kops-version-unknown", Severity: finding.Warning,
 			Message: fmt.Sprintf("kOps %s is newer than what is known here: fields are held against kOps 1.%d", v, newest),
-		})
+		}))
 	}
 }
 
