@@ -133,7 +133,7 @@ func (r *renderer) one(s *subject) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.profile.Name, err)
 	}
-	r.note(out.Findings)
+	r.note(out.findingsBelow(r.directory(s)))
 	if r.stage == nil || !r.flags.output.isText() {
 		r.held = append(r.held, *out)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/kubeseams/seams/generators/kind"
@@ -43,6 +44,17 @@ func (o *rendered) below(dir string) []file.File {
 	return files
 }
 
+// findingsBelow gives the findings with the files' paths below a directory.
+func (o *rendered) findingsBelow(dir string) []finding.Finding {
+	findings := slices.Clone(o.Findings)
+	for i, f := range findings {
+		if slices.ContainsFunc(o.Files, func(r renderedFile) bool { return r.Path == f.File }) {
+			findings[i].File = path.Join(dir, f.File)
+		}
+	}
+	return findings
+}
+
 // render takes a subject through plan, generators, overlays and check.
 func (r *renderer) render(s *subject) (*rendered, error) {
 	of, at, findings, err := r.cluster(s)
@@ -57,7 +69,7 @@ func (r *renderer) render(s *subject) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.findings = append(s.findings, findings...)
+	s.findings = append(s.findings, s.placed(findings)...)
 	files, findings, err := r.generate(p)
 	if err != nil {
 		return nil, err

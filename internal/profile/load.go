@@ -66,6 +66,9 @@ type Loaded struct {
 	Source string
 	// Findings is what Validate says about the profile; Load's findings have them too.
 	Findings []finding.Finding
+	// Place is the file and line of a field by its path, or of its nearest parent;
+	// or the flag that has replaced it, with line 0.
+	Place func(path string) (file string, line int)
 }
 
 // Limits bound what a file may cost. The zero value of a field means the default.

@@ -139,7 +139,9 @@ func (r *reader) keep(p *Profile, name string, place func(fieldPath) (string, in
 	}
 	before := len(r.findings)
 	r.validate(p, place, nil)
-	r.loaded = append(r.loaded, Loaded{p, digest, name, slices.Clone(r.findings[before:])})
+	r.loaded = append(r.loaded, Loaded{p, digest, name, slices.Clone(r.findings[before:]), func(path string) (string, int) {
+		return r.placeOf(path, place)
+	}})
 	return nil
 }
 
@@ -155,11 +157,17 @@ next:
 				continue next
 			}
 		}
-		if f.File, f.Line = place(at); r.options.Override.flagOf(f.Path) != "" {
-			f.File, f.Line = r.options.Override.flagOf(f.Path), 0
-		}
+		f.File, f.Line = r.placeOf(f.Path, place)
 		r.findings = append(r.findings, f)
 	}
+}
+
+// placeOf is where a field's value is from: a flag, or a place in the file.
+func (r *reader) placeOf(path string, place func(fieldPath) (string, int)) (string, int) {
+	if flag := r.options.Override.flagOf(path); flag != "" {
+		return flag, 0
+	}
+	return place(parsePath(path))
 }
 
 // decode makes the Go struct of a complete value, field by field of the shape.
