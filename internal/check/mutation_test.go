@@ -277,8 +277,11 @@ func TestPatchedPods(t *testing.T) {
 	} {
 		files := append(load(t, filepath.Join(good, ha)), file.File{Path: "patches/" + tc.name, Data: []byte(tc.text)})
 		got := Check(Input{Files: files, Target: newest})
-		if !slices.ContainsFunc(got, func(f finding.Finding) bool { return f.Code == tc.code && f.File == "patches/"+tc.name }) {
+		i := slices.IndexFunc(got, func(f finding.Finding) bool { return f.Code == tc.code && f.File == "patches/"+tc.name })
+		if i < 0 {
 			t.Errorf("%s %q: no %s in %v", tc.name, tc.text, tc.code, got)
+		} else if m := got[i].Message; strings.Contains(m, ": :") || strings.ContainsRune(m, '\n') {
+			t.Errorf("%s %q: %q", tc.name, tc.text, m)
 		}
 		alone := []file.File{{Path: "patches/" + tc.name, Data: []byte(tc.text)}}
 		if tc.code == "flag-repeated" {

@@ -156,11 +156,13 @@ func (c *checker) apply(p patch, to, kind any) (data []byte, ok bool) {
 		data, err = applyPatch(p, base, kind)
 	}
 	if err != nil {
-		text, _, _ := strings.Cut(err.Error(), "could not apply the following patch")
+		fix := "compare it with the manifest that kubeadm writes"
+		if p.kind == types.JSONPatchType {
+			fix += "; a JSON patch is a list of operations (op, path, value)"
+		}
 		c.at(p.docs[0], "", finding.Finding{
-			Code: "patch-does-not-apply", Severity: finding.Error,
-			Message: strings.TrimSpace(fmt.Sprintf("the patch does not apply to %s: %s%s", p.target, text, lastLine(err.Error()))),
-			Fix:     "compare it with the manifest that kubeadm writes",
+			Code: "patch-does-not-apply", Severity: finding.Error, Fix: fix,
+			Message: fmt.Sprintf("the patch does not apply to %s: %s", p.target, patchReason(err)),
 		})
 		return nil, false
 	}
@@ -186,9 +188,11 @@ func applyPatch(p patch, base []byte, kind any) (data []byte, err error) {
 	return onto.Data, nil
 }
 
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
+// patchReason is what stands behind an error of kubeadm's, which quotes the
+// whole patch first.
+func patchReason(err error) string {
+	text := strings.TrimSpace(err.Error())
+	return strings.TrimLeft(text[strings.LastIndexByte(text, '\n')+1:], ": ")
 }
 
 // judgePatchedPod compares a pod with what kubeadm had made of it.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/literal"
 	"github.com/spf13/cobra"
 
 	"github.com/kubeseams/seams"
@@ -66,11 +68,15 @@ func exampleNames() []string {
 }
 
 var (
+	packageName = pattern.Of(`(?m)^package \w+$`)
+	profileHead = pattern.Of(`(?m)^("[^"]+"|\w+): schemas\.#Profile`)
 	nameField   = pattern.Of(`(?m)^(\s*name:\s*)"[^"]*"`)
 	profileName = pattern.Of(`^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$`)
 )
 
-// exampleProfile reads an example and gives it the name asked for.
+// exampleProfile reads an example and gives it the name asked for. The profile's
+// field has the name too, and all have one package, so that several of them in
+// one directory are one package with several profiles.
 func exampleProfile(example string, args []string) ([]byte, error) {
 	if !slices.Contains(exampleNames(), example) {
 		return nil, fmt.Errorf("no example %q: want one of %s", example, strings.Join(exampleNames(), ", "))
@@ -79,17 +85,24 @@ func exampleProfile(example string, args []string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the example: %w", err)
 	}
-	if len(args) == 0 {
-		return text, nil
+	name := example
+	if len(args) > 0 {
+		name = args[0]
 	}
-	if !profileName().MatchString(args[0]) {
-		return nil, fmt.Errorf("name %q: want lower-case letters, digits, '-' and '.', at most 63 characters", args[0])
+	if !profileName().MatchString(name) {
+		return nil, fmt.Errorf("name %q: want lower-case letters, digits, '-' and '.', at most 63 characters", name)
 	}
+	text = packageName().ReplaceAllLiteral(text, []byte("package clusters"))
+	label := name
+	if ast.StringLabelNeedsQuoting(name) {
+		label = literal.String.Quote(name)
+	}
+	text = profileHead().ReplaceAllLiteral(text, []byte(label+": schemas.#Profile"))
 	at := nameField().FindSubmatchIndex(text)
 	if at == nil {
 		return nil, fmt.Errorf("example %s has no name to replace", example)
 	}
-	return slices.Concat(text[:at[3]], []byte(`"`+args[0]+`"`), text[at[1]:]), nil
+	return slices.Concat(text[:at[3]], []byte(literal.String.Quote(name)), text[at[1]:]), nil
 }
 
 // createFile writes a file that must not exist yet.

@@ -134,6 +134,9 @@ func (in *inputFlags) walk(ctx context.Context, streams Streams, use func(*subje
 	if len(in.files) == 0 {
 		return nil, errors.New("no profile given: pass -f FILE, or -f - for standard input")
 	}
+	if first := slices.Index(in.files, "-"); first >= 0 && slices.Contains(in.files[first+1:], "-") {
+		return nil, errors.New("-f - is given twice: standard input can be read once, and may hold several profiles")
+	}
 	options, err := in.profileOptions(streams)
 	if err != nil {
 		return nil, err

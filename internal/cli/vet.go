@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubeseams/seams/internal/finding"
+	"github.com/kubeseams/seams/internal/plan"
 	"github.com/kubeseams/seams/internal/recipe"
 )
 
@@ -22,7 +23,8 @@ func newVetCmd(streams Streams, name string) *cobra.Command {
 		Short: "validate profiles and recipes without rendering",
 		Long: `vet loads profiles and rungs, and tells every problem at once with file, line
 and field. It also runs the estimate, whose advice that is not a rung (a slow
-disk, a runaway controller) it reports as findings.`,
+disk, a runaway controller) it reports as findings, and the plan: what only
+rendered files need, such as hosts, is a warning.`,
 		Example: examples(name, `
 %[1]s vet -f cluster.cue
 %[1]s vet --recipes ./my-rungs
@@ -58,10 +60,16 @@ func runVet(ctx context.Context, streams Streams, in *inputFlags, output outputF
 			rungs = len(ladder.Rungs())
 		}
 	} else {
+		sources := map[string]string{} // by name
 		problems, err := in.walk(ctx, streams, func(s *subject) error {
+			if first, ok := sources[s.profile.Name]; ok {
+				all = append(all, sameName(s, first))
+			}
+			sources[s.profile.Name] = s.source
 			names = append(names, s.profile.Name)
-			all = append(all, s.findings...)
-			return nil
+			planned, err := toPlan(s)
+			all = slices.Concat(all, s.findings, planned)
+			return err
 		})
 		if err != nil {
 			return err
@@ -87,4 +95,32 @@ func runVet(ctx context.Context, streams Streams, in *inputFlags, output outputF
 		}
 	}
 	return failOn.verdict(all)
+}
+
+// toPlan is what the plan of a profile has to say. What stands in the way of
+// rendering is a warning here, and then alone: the rest follows from it.
+func toPlan(s *subject) ([]finding.Finding, error) {
+	if s.recipe.PastLadder() {
+		return nil, nil // there is nothing to plan
+	}
+	_, findings, err := plan.Make(s.profile, s.digest, s.recipe, s.target)
+	if finding.AtLeast(findings, finding.Error) {
+		findings = slices.DeleteFunc(findings, func(f finding.Finding) bool { return f.Severity != finding.Error })
+		for i := range findings {
+			findings[i].Severity = finding.Warning
+		}
+	}
+	return s.placed(findings), err
+}
+
+// sameName tells of a profile with the name of another: rendered together, their
+// files would overwrite each other.
+func sameName(s *subject, other string) finding.Finding {
+	f := finding.Finding{
+		Code: "profile-name-twice", Severity: finding.Warning, Path: "name",
+		Message: fmt.Sprintf("another profile is named %q too (%s), so that they cannot be rendered together", s.profile.Name, displayPath(other)),
+		Fix:     "rename one of them",
+	}
+	f.File, f.Line = s.place(f.Path)
+	return f
 }

@@ -176,7 +176,7 @@ func (m *model) storeAdvice() (fs []finding.Finding) {
 		// A quota over 8 GiB in the profile is the profile's own finding; here it is what the database grows to.
 		if s.db.value > suggestedQuotaGiB*gib || m.l.QuotaGiB > suggestedQuotaGiB && s.name == mainStore {
 			fs = append(fs, one("quota-over-8gib", finding.Warning, "controlPlane.etcdQuotaGiB",
-				fmt.Sprintf("the %s etcd comes to %s (%s to %s) under a quota of %s: etcd suggests 8 GiB at most, and a member needs the longer to start the larger its database is",
+				fmt.Sprintf("as the control plane is now, the %s etcd comes to %s (%s to %s) under a quota of %s: etcd suggests 8 GiB at most, and a member needs the longer to start the larger its database is",
 					s.name, size(s.db.value), size(s.db.low), size(s.db.high), size(m.quota().value)),
 				"move what can move to a store of its own first, since each part then starts sooner; a quota above 8 GiB is for what cannot, as in the rungs of the largest clusters",
 				"etcd system limits; k3s-io/k3s#14130")...)

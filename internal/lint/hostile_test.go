@@ -88,6 +88,18 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestUTF16: a file that no decoder reads is told for what it is.
+func TestUTF16(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"\xff\xfek\x00i\x00n\x00d\x00", "\xfe\xff\x00k\x00i\x00n\x00d"} {
+		files := tree{"a.yaml": text}
+		r := run(t, files, Input{Entries: named(files)})
+		if len(r.Findings) != 1 || r.Findings[0].Code != "not-linted" || !strings.Contains(r.Findings[0].Message, "UTF-16") {
+			t.Errorf("%q: %v", text, full(r.Findings))
+		}
+	}
+}
+
 // TestHugeFile: of a file of 10 GB no more is read than the limit.
 func TestHugeFile(t *testing.T) {
 	t.Parallel()

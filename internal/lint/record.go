@@ -83,6 +83,11 @@ func (l *linter) look(e Entry) (*record, []finding.Finding) {
 			Code: "file-too-big", Severity: finding.Error, File: e.Path,
 			Message: fmt.Sprintf("the file has more than the %d bytes that are read", read.MaxBytes), Fix: "split it",
 		}}
+	case kind == read.None && read.IsUTF16(data):
+		return nil, []finding.Finding{{
+			Code: "not-linted", Severity: finding.Warning, File: e.Path,
+			Message: "the file is UTF-16, of which nothing is read", Fix: "save it as UTF-8",
+		}}
 	case kind == read.None:
 		return nil, []finding.Finding{{
 			Code: "not-linted", Severity: finding.Warning, File: e.Path,

@@ -116,17 +116,42 @@ func documents(data []byte) ([]any, error) {
 
 // decode reads the overlay's result.
 func decode(out string) (map[string][]any, error) {
-	var after map[string][]any
-	err := json.Unmarshal([]byte(out), &after)
+	const want = "want a function(files) that returns an object from path to list of documents"
+	var values map[string]any
 	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		place := "the result"
-		if wrong.Field != "" {
-			place = wrong.Field
-		}
-		return nil, fmt.Errorf("%s is a %s: want a function(files) that returns an object from path to list of documents", place, wrong.Value)
+	if err := json.Unmarshal([]byte(out), &values); errors.As(err, &wrong) {
+		return nil, fmt.Errorf("the result is %s: %s", withArticle(wrong.Value), want)
+	} else if err != nil {
+		return nil, err
 	}
-	return after, err
+	after := map[string][]any{}
+	for _, p := range slices.Sorted(maps.Keys(values)) {
+		docs, isList := values[p].([]any)
+		if !isList && values[p] != nil {
+			return nil, fmt.Errorf("%q of the result is %s: %s", p, kindOf(values[p]), want)
+		}
+		after[p] = docs
+	}
+	return after, nil
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "an object"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	}
+	return "a number"
+}
+
+func withArticle(kind string) string {
+	if kind == "array" {
+		return "an array"
+	}
+	return "a " + kind
 }
 
 // merge puts what the overlay returned in the place of what it was given.

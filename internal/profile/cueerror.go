@@ -23,6 +23,7 @@ func (c *cueSource) explainCUE(s *schema, p picked, w cue.Value, loose map[strin
 	var tree *node
 	if v, ok := loose[p.name()]; ok {
 		tree = c.node(v, 0)
+		strict.tree = tree
 		check := &checker{schema: s, reader: c.reader, root: tree}
 		check.check()
 		if err := v.Validate(); err != nil {
@@ -45,6 +46,9 @@ type cueErrors struct {
 	before int
 	// shape is nil for errors that no profile can be held against.
 	shape *shape
+	// tree has the places of the user's values, which CUE's errors about values
+	// that were left open do not name; it may be nil.
+	tree *node
 }
 
 // covered reports whether a finding is about the place, a part of it, or what
@@ -71,7 +75,7 @@ func (c *cueErrors) add(err error, filter func(fieldPath) bool) {
 	}
 	var out []ranked
 	for _, e := range errors.Errors(err) {
-		p := cuePath(e.Path(), c.prefix)
+		p := c.path(e)
 		if stderrors.Is(e, errReported) || c.covered(p) || filter != nil && !filter(p) {
 			continue
 		}
@@ -100,6 +104,8 @@ func (c *cueErrors) finding(e errors.Error, p fieldPath) (f finding.Finding, ran
 	f = finding.Finding{Code: code, Severity: finding.Error, File: c.source.file, Path: p.String(), Message: msg, Fix: fix}
 	if file, line := c.source.errorPos(e); line > 0 {
 		f.File, f.Line = file, line
+	} else if n := c.written(p); n != nil {
+		f.File, f.Line = n.file, n.line
 	}
 	s := c.shape.at(p)
 	if s == nil || s.kind == kindObject || s.kind == kindList {
@@ -119,6 +125,17 @@ func (c *cueErrors) finding(e errors.Error, p fieldPath) (f finding.Finding, ran
 	return f, 1 + strings.Count(msg, "errors in empty disjunction")
 }
 
+// written is the user's own value at a place, where the text has it.
+func (c *cueErrors) written(p fieldPath) *node {
+	if c.tree == nil || len(p) == 0 {
+		return nil
+	}
+	if n, _ := c.tree.at(p); n != nil && n.line > 0 {
+		return n
+	}
+	return nil
+}
+
 // opaque reports values that could not be computed, not with the schema's
 // defaults either, where nothing said why.
 func (c *cueErrors) opaque(n *node, p fieldPath, strict cue.Value) {
@@ -135,6 +152,21 @@ func (c *cueErrors) opaque(n *node, p fieldPath, strict cue.Value) {
 	for i, e := range n.items {
 		c.opaque(e, p.elem(i), strict)
 	}
+}
+
+// path is where an error is, which CUE does not say of an error that the text
+// itself writes: there it is the unreadable value of the line, if there is one.
+func (c *cueErrors) path(e errors.Error) fieldPath {
+	p := cuePath(e.Path(), c.prefix)
+	if len(p) > 0 || c.tree == nil {
+		return p
+	}
+	file, line := c.source.errorPos(e)
+	if line == 0 {
+		return p
+	}
+	p, _ = c.tree.unreadable(file, line)
+	return p
 }
 
 // errorPos is the first place in the user's text that an error names; for a

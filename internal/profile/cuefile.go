@@ -189,7 +189,7 @@ func (c *cueSource) build(ctx *cue.Context, loose bool) (cue.Value, error) {
 
 // instance parses the files and resolves their imports.
 func (c *cueSource) instance(loose bool) (*build.Instance, error) {
-	res := &imports{cueSource: c, loose: loose, open: map[string]bool{}}
+	res := &imports{cueSource: c, loose: loose}
 	res.context = build.NewContext(build.Loader(res.load))
 	inst := res.context.NewInstance(c.dir, nil)
 	var syntax cueerrors.Error

@@ -54,14 +54,14 @@ func lowerKubernetes(p *Profile) []finding.Finding {
 		return nil // Validate tells it
 	}
 	kops, err := target.ParseVersion(p.Platform.Kops.Version)
-	if err != nil || kubernetes.Minor <= kops.Minor {
+	if err != nil || kubernetes.Minor <= kops.Minor || kops.Minor < target.MinKubernetes {
 		return nil
 	}
 	was := p.Kubernetes
 	p.Kubernetes = kops.Line()
 	return []finding.Finding{{
 		Code: CodeKubernetesLowered, Severity: finding.Info, Path: "kubernetes",
-		Message: fmt.Sprintf("rendered for Kubernetes %s and not %s: kOps %s installs nothing newer", p.Kubernetes, was, kops),
+		Message: fmt.Sprintf("Kubernetes %s is taken in place of %s: kOps %s installs nothing newer", p.Kubernetes, was, kops),
 		Fix:     "give the version with --kubernetes, or a newer kOps with --kops-version",
 	}}
 }

@@ -144,6 +144,24 @@ func (n *node) at(p fieldPath) (found, nearest *node) {
 	return n, nearest
 }
 
+// unreadable finds the opaque value on a line.
+func (n *node) unreadable(file string, line int) (p fieldPath, ok bool) {
+	if n.kind == kindOpaque && n.file == file && n.line == line {
+		return nil, true
+	}
+	for _, f := range n.fields {
+		if q, ok := f.value.unreadable(file, line); ok {
+			return append(fieldPath{}.field(f.name), q...), true
+		}
+	}
+	for i, e := range n.items {
+		if q, ok := e.unreadable(file, line); ok {
+			return append(fieldPath{}.elem(i), q...), true
+		}
+	}
+	return nil, false
+}
+
 func (n *node) child(s step) *node {
 	if s.name == "" {
 		if s.index < len(n.items) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
@@ -87,8 +88,9 @@ type imports struct {
 	*cueSource
 	context *build.Context
 	loose   bool
-	// open are the packages whose imports are being resolved.
-	open map[string]bool
+	// open are the packages whose imports are being resolved, each imported by the
+	// one before.
+	open []string
 }
 
 // load implements build.LoadFunc. The standard library is the evaluator's, for
@@ -98,11 +100,11 @@ func (i *imports) load(pos token.Pos, importPath string) *build.Instance {
 	if !strings.Contains(strings.SplitN(p.Path, "/", 2)[0], ".") {
 		return nil
 	}
-	if i.open[importPath] {
-		return failed(pos, "package %q imports itself", p.Path)
+	if at := slices.Index(i.open, importPath); at >= 0 {
+		return failed(pos, "packages import each other: %s", strings.Join(append(slices.Clone(i.open[at:]), importPath), " -> "))
 	}
-	i.open[importPath] = true
-	defer delete(i.open, importPath)
+	i.open = append(i.open, importPath)
+	defer func() { i.open = i.open[:len(i.open)-1] }()
 
 	if dir, ok := strings.CutPrefix(p.Path, module+"/"); ok {
 		if i.loose && dir == "schemas" {

@@ -111,8 +111,11 @@ func (v *validator) versions() {
 	const policy = "kOps compatibility policy: a release installs Kubernetes of its own minor and the two before"
 	switch apart := kops.Minor - kube.Minor; {
 	case apart < 0:
-		v.err(CodeKopsTooOld, "platform.kops.version", fmt.Sprintf("kOps %s does not install Kubernetes %s: it is older", kops, kube),
-			fmt.Sprintf("use kOps %s or later, or Kubernetes %s", kube.Line(), kops.Line()), policy)
+		fix := fmt.Sprintf("use kOps %s or later", kube.Line())
+		if kops.Minor >= target.MinKubernetes {
+			fix += ", or Kubernetes " + kops.Line()
+		}
+		v.err(CodeKopsTooOld, "platform.kops.version", fmt.Sprintf("kOps %s does not install Kubernetes %s: it is older", kops, kube), fix, policy)
 	case apart > 2:
 		v.warn(CodeKopsTooNew, "platform.kops.version", fmt.Sprintf("kOps %s no longer supports Kubernetes %s", kops, kube),
 			fmt.Sprintf("use Kubernetes 1.%d or later", kops.Minor-2), policy)

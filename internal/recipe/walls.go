@@ -84,14 +84,14 @@ func fullStores(e *estimate.Estimate, told []finding.Finding) []finding.Finding 
 	}
 	f := finding.Finding{
 		Code: "database-over-quota", Severity: finding.Warning, Path: "controlPlane.etcdQuotaGiB",
-		Message: fmt.Sprintf("the axes together fill the main etcd: %s (%s to %s) under a quota of %s, beyond which it takes no writes",
+		Message: fmt.Sprintf("with the recipe, the axes together fill the main etcd: %s (%s to %s) under a quota of %s, beyond which it takes no writes",
 			quantity.Bytes(db.Value), quantity.Bytes(db.Low), quantity.Bytes(db.High), quantity.Bytes(quota)),
 		Fix: "keep less or write less; 8 GiB is the most that etcd suggests",
 		Ref: "etcd, --quota-backend-bytes and NOSPACE",
 	}
 	if db.Value < quota {
 		f.Code = "database-near-quota"
-		f.Message = fmt.Sprintf("the main etcd comes to %s (%s to %s), more than %s of its quota of %s, beyond which it takes no writes",
+		f.Message = fmt.Sprintf("with the recipe, the main etcd comes to %s (%s to %s), more than %s of its quota of %s, beyond which it takes no writes",
 			quantity.Bytes(db.Value), quantity.Bytes(db.Low), quantity.Bytes(db.High), quantity.Ratio(nearQuota), quantity.Bytes(quota))
 	}
 	if quota < 8<<30 {

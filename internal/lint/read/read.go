@@ -93,3 +93,8 @@ func indentation(data []byte) int {
 	}
 	return deepest
 }
+
+// IsUTF16 reports text that some editors save: its first bytes say so.
+func IsUTF16(data []byte) bool {
+	return bytes.HasPrefix(data, []byte{0xFE, 0xFF}) || bytes.HasPrefix(data, []byte{0xFF, 0xFE})
+}
