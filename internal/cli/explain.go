@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -78,10 +79,16 @@ func runExplain(ctx context.Context, streams Streams, in *inputFlags, output out
 		}
 		seen, past = append(seen, s.findings...), past || s.recipe.PastLadder()
 		if output.isText() {
+			page := bufio.NewWriterSize(streams.Out, 64<<10)
 			if len(all) > 0 {
-				streams.Out.Write([]byte("\n"))
+				page.WriteByte('\n')
 			}
-			explainText(streams, &x, figures)
+			paged := streams
+			paged.Out = page
+			explainText(paged, &x, figures)
+			if err := page.Flush(); err != nil {
+				return err
+			}
 			x = explanation{}
 		}
 		all = append(all, x)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -203,24 +204,20 @@ func ownHeader(path string) bool {
 	return bytes.Contains(head[:n], []byte(file.RenderedBy))
 }
 
-// printFiles writes files to one stream; names puts each one's path before it.
+// printFiles writes files to one stream, in few pieces: whoever reads a pipe is
+// woken by each. Names puts each one's path before it.
 func printFiles(w io.Writer, files []file.File, names bool) error {
+	out := bufio.NewWriterSize(w, 64<<10)
 	for i, f := range files {
 		if i > 0 {
-			if _, err := io.WriteString(w, "---\n"); err != nil {
-				return err
-			}
+			out.WriteString("---\n")
 		}
 		if names {
-			if _, err := fmt.Fprintf(w, "# File: %s\n", f.Path); err != nil {
-				return err
-			}
+			fmt.Fprintf(out, "# File: %s\n", f.Path)
 		}
-		if _, err := w.Write(f.Data); err != nil {
-			return err
-		}
+		out.Write(f.Data)
 	}
-	return nil
+	return out.Flush()
 }
 
 // listSome writes the first few of a list and how many there are besides.
