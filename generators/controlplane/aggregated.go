@@ -116,6 +116,9 @@ func AggregatedPod(p *plan.Plan, t plan.AggregatedTier, h profile.Host) (*corev1
 		// its name in the cluster's DNS (apiserver pkg/util/webhook
 		// NewDefaultServiceResolver). Names of the host's own resolve as well.
 		dns: corev1.DNSClusterFirstWithHostNet,
+		// The keys are root's alone, as kubeadm's are, and an image has a user of its
+		// own: the rendered one's is nobody.
+		asRoot: true,
 		mounts: append([]mount{
 			{name: "ca", path: PKIDir + "/ca.crt", kind: corev1.HostPathFile, readOnly: true},
 			{name: "etcd-ca", path: PKIDir + "/etcd/ca.crt", kind: corev1.HostPathFile, readOnly: true},

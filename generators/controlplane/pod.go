@@ -33,6 +33,8 @@ type component struct {
 	mounts []mount
 	// dns is how names are resolved; empty means as the host does.
 	dns corev1.DNSPolicy
+	// asRoot has the pod run as root, whatever user its image names.
+	asRoot bool
 }
 
 // mount is one volume at the same path in the pod as on the host.
@@ -85,6 +87,10 @@ func (c component) pod() *corev1.Pod {
 	for _, m := range c.mounts {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, m.volume())
 		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: m.name, MountPath: m.path, ReadOnly: m.readOnly})
+	}
+	if c.asRoot {
+		root := int64(0)
+		pod.Spec.SecurityContext.RunAsUser, pod.Spec.SecurityContext.RunAsGroup = &root, &root
 	}
 	pod.Spec.Containers = []corev1.Container{container}
 	return pod

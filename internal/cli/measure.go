@@ -51,7 +51,9 @@ With --kubeconfig it reads the /metrics of every apiserver twice, a --window
 apart, and some objects of each kind for their size; it changes nothing. Without,
 it reads saved metrics: BEFORE and AFTER are two looks at one apiserver, taken
 --interval apart; --apiserver BEFORE,AFTER adds one, and --etcd BEFORE,AFTER a
-member of the main etcd. One look tells what is there, and no rates.`,
+member of the main etcd. One look tells what is there, and no rates. Pages are
+Prometheus text as /metrics answers it, not compressed. Looks in the wrong order,
+at two processes, or at one process that is given twice are refused.`,
 		Example: examples(name, `
 %[1]s measure --kubeconfig ~/.kube/config --window 5m > cluster.yaml
 %[1]s measure --kubeconfig ~/.kube/config --etcd-url http://10.0.0.11:2381 -O cluster.yaml
@@ -88,6 +90,9 @@ kubectl get --raw /metrics > before.txt; sleep 300; kubectl get --raw /metrics >
 }
 
 func runMeasure(ctx context.Context, streams Streams, flags *measureFlags, args []string) error {
+	if err := flags.writable(); err != nil {
+		return err
+	}
 	if len(args) > 0 {
 		flags.files = append([]string{strings.Join(args, ",")}, flags.files...)
 	}
@@ -110,6 +115,24 @@ func runMeasure(ctx context.Context, streams Streams, flags *measureFlags, args 
 		printFindings(streams, findings)
 	}
 	return flags.failOn.verdict(findings)
+}
+
+// writable refuses a place for the profile before a cluster is looked at for
+// minutes.
+func (f *measureFlags) writable() error {
+	if f.out == "" {
+		return errors.New("-O is empty: name a file, or - to print")
+	}
+	info, err := os.Stat(f.out)
+	switch {
+	case f.out == "-" || err != nil:
+		return nil
+	case info.IsDir():
+		return fmt.Errorf("-O %s is a directory: name a file in it", displayPath(f.out))
+	case !f.force:
+		return fmt.Errorf("-O %s exists: pass --force to overwrite it, or name another file", displayPath(f.out))
+	}
+	return nil
 }
 
 func (f *measureFlags) write(streams Streams, data []byte) error {
@@ -178,7 +201,7 @@ func (f *measureFlags) nameOr(other string) string {
 func (f *measureFlags) saved() (*measure.Observation, error) {
 	apiservers, errServers := f.looks(f.files, "--apiserver")
 	etcds, errEtcds := f.looks(f.etcdFiles, "--etcd")
-	if err := errors.Join(errServers, errEtcds); err != nil {
+	if err := errors.Join(onePageOnce(append(slices.Clone(f.files), f.etcdFiles...)), errServers, errEtcds); err != nil {
 		return nil, err
 	}
 	o, err := measure.FromMetrics(apiservers, etcds)
@@ -205,7 +228,7 @@ func (f *measureFlags) looks(pairs []string, flag string) (all []measure.Look, e
 		}
 		// Only the difference counts; the files do not tell when they were made.
 		at := time.Unix(0, 0).UTC()
-		l := measure.Look{Name: filepath.Base(names[0])}
+		l := measure.Look{Name: filepath.Base(names[0]), Files: pair}
 		for _, name := range names {
 			s, err := readMetrics(name, at)
 			if err != nil {
@@ -218,6 +241,33 @@ func (f *measureFlags) looks(pairs []string, flag string) (all []measure.Look, e
 		all = append(all, l)
 	}
 	return all, errors.Join(errs...)
+}
+
+// onePageOnce refuses a file that is given twice, by whichever names: each page
+// is of one process at one time.
+func onePageOnce(pairs []string) error {
+	var errs []error
+	type seen struct {
+		name string
+		info os.FileInfo
+	}
+	var all []seen
+	for _, name := range strings.Split(strings.Join(pairs, ","), ",") {
+		info, err := os.Stat(name)
+		if err != nil {
+			continue // reading it says so
+		}
+		i := slices.IndexFunc(all, func(s seen) bool { return os.SameFile(s.info, info) })
+		switch {
+		case i < 0:
+			all = append(all, seen{name, info})
+		case all[i].name == name:
+			errs = append(errs, fmt.Errorf("%s is given twice: each page is of one process at one time", displayPath(name)))
+		default:
+			errs = append(errs, fmt.Errorf("%s and %s are one file: each page is of one process at one time", displayPath(all[i].name), displayPath(name)))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func readMetrics(name string, at time.Time) (*scrape.Snapshot, error) {

@@ -203,6 +203,7 @@ func (c *cluster) metrics(ctx context.Context) error {
 		}
 	}
 	sources = slices.DeleteFunc(sources, func(s *scrape.Source) bool { return reached[s.Name] == nil })
+	sources = distinct(sources, reached, c.o.Progress)
 	var etcds []*scrape.Source
 	for _, a := range c.o.Etcds {
 		s, err := scrape.NewSource(a, a, c.o.Config)
@@ -221,10 +222,10 @@ func (c *cluster) metrics(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.seen.addServers(c.again(ctx, sources, before)); err != nil {
+	if err := c.seen.addServers(c.seen.windows(c.again(ctx, sources, before))); err != nil {
 		return err
 	}
-	return c.seen.addEtcds(c.again(ctx, etcds, stores))
+	return c.seen.addEtcds(c.seen.windows(c.again(ctx, etcds, stores)))
 }
 
 func (c *cluster) lastRefusal() error {

@@ -3,6 +3,7 @@ package measure_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -57,6 +58,11 @@ etcd_request_errors_total{operation="update",group="a.example.dev",resource="thi
 `, 100*k, 1100*k, (2000+30*50+10)*k)
 }
 
+// startedAt are metrics of a process that began at another time.
+func startedAt(seconds int, text string) string {
+	return strings.Replace(text, "process_start_time_seconds 1000", fmt.Sprintf("process_start_time_seconds %d", seconds), 1)
+}
+
 func snapshot(t *testing.T, text string, at int) *scrape.Snapshot {
 	t.Helper()
 	s, err := scrape.Read(strings.NewReader(text), time.Unix(int64(at), 0))
@@ -109,7 +115,7 @@ func codes(findings []finding.Finding) map[string]int {
 func TestTwoLooks(t *testing.T) {
 	o, err := measure.FromMetrics([]measure.Look{
 		{Name: "a", Before: snapshot(t, counters(1), 0), After: snapshot(t, counters(2), 100)},
-		{Name: "b", Before: snapshot(t, counters(5), 0), After: snapshot(t, counters(6), 100)},
+		{Name: "b", Before: snapshot(t, startedAt(1300, counters(5)), 0), After: snapshot(t, startedAt(1300, counters(6)), 100)},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -203,8 +209,8 @@ apiserver_request_total{code="200",dry_run="",group="a.example.dev",resource="th
 
 // A process that began anew counts from its start, and the profile is read with that.
 func TestRestart(t *testing.T) {
-	after := strings.Replace(counters(1), "process_start_time_seconds 1000", "process_start_time_seconds 2000", 1)
-	o, err := measure.FromMetrics([]measure.Look{{Name: "a", Before: snapshot(t, counters(9), 0), After: snapshot(t, after, 100)}}, nil)
+	after := snapshot(t, startedAt(2000, counters(1)), 100)
+	o, err := measure.FromMetrics([]measure.Look{{Name: "a", Before: snapshot(t, counters(9), 0), After: after}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +224,7 @@ func TestEveryObservationIsAProfile(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		amount := func(name string) float64 {
-			return rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 10), rapid.Float64Range(0, 1e6)).Draw(t, name)
+			return rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 10), rapid.Float64Range(0, 1e6), rapid.SampledFrom([]float64{1e19, 1e300})).Draw(t, name)
 		}
 		o := &measure.Observation{
 			Name: rapid.String().Draw(t, "name"), Kubernetes: rapid.SampledFrom([]string{"", "v1.37.2", "v1.36.1-gke.12", "v1.20.0", "odd"}).Draw(t, "version"),
@@ -233,10 +239,10 @@ func TestEveryObservationIsAProfile(t *testing.T) {
 		}
 		for _, gr := range []profile.GroupResource{{Resource: "nodes"}, {Resource: "pods"}, {Resource: "events"}, {Resource: "secrets"}, {Group: "coordination.k8s.io", Resource: "leases"}, {Group: "a.example.dev", Resource: "things"}, {Group: "rbac.authorization.k8s.io", Resource: "roles"}} {
 			o.Kinds[gr] = &measure.Kind{Objects: amount(gr.Resource), Bytes: amount("bytes"), Creates: amount("creates"), Updates: amount("updates"), Deletes: amount("deletes"),
-				Watchers: map[string]float64{"cluster": float64(int(amount("watchers"))), "namespace": 1}, Opaque: rapid.SampledFrom([]float64{-1, 0, 0.9}).Draw(t, "opaque")}
+				Watchers: map[string]float64{"cluster": math.Floor(amount("watchers")), "namespace": 1}, Opaque: rapid.SampledFrom([]float64{-1, 0, 0.9}).Draw(t, "opaque")}
 		}
 		nodes := o.Kinds[profile.GroupResource{Resource: "nodes"}]
-		nodes.Objects = float64(1 + int(nodes.Objects))
+		nodes.Objects = 1 + math.Floor(nodes.Objects)
 		profileOf(t, dir, o)
 	})
 }

@@ -1,6 +1,8 @@
 package measure
 
 import (
+	"cmp"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -14,7 +16,11 @@ import (
 type Look struct {
 	Name          string
 	Before, After *scrape.Snapshot
+	// Files are the saved pages, for messages; empty of a process that was asked.
+	Files string
 }
+
+func (l Look) String() string { return cmp.Or(l.Files, l.Name) }
 
 // The families that writes are read from: what reached etcd, by operation, and
 // otherwise what clients asked for, by verb, some of which changed nothing.
@@ -27,6 +33,9 @@ const (
 // FromMetrics makes an observation of apiservers' metrics and of the main
 // etcd's members'. Errors: looks that are no window.
 func FromMetrics(apiservers, etcds []Look) (*Observation, error) {
+	if err := errors.Join(sound(apiservers), sound(etcds), apart(slices.Concat(apiservers, etcds))); err != nil {
+		return nil, err
+	}
 	o := newObservation()
 	if err := o.addServers(apiservers); err != nil {
 		return nil, err
@@ -47,7 +56,7 @@ func (o *Observation) addServers(apiservers []Look) error {
 			return err
 		}
 		if d.Restarted != "" {
-			o.Restarted = append(o.Restarted, l.Name)
+			o.Restarted = append(o.Restarted, Restart{l.Name, d.After.Has("process_start_time_seconds")})
 		}
 		o.Seconds = max(o.Seconds, d.Seconds())
 		o.addWrites(d)
@@ -57,6 +66,7 @@ func (o *Observation) addServers(apiservers []Look) error {
 
 // addServer takes what the last look tells by itself.
 func (o *Observation) addServer(l Look) {
+	o.uncounted(l, apiserverFamilies)
 	s := Server{Name: l.Name, StorageBytes: map[string]float64{}}
 	s.ResidentBytes, _ = l.After.Sum("process_resident_memory_bytes")
 	for _, family := range []string{"apiserver_storage_db_total_size_in_bytes", "apiserver_storage_size_bytes"} {
@@ -193,6 +203,7 @@ func unstored(group, resource string) bool {
 // addEtcds reads the members of the main etcd: the slowest disk is the one that counts.
 func (o *Observation) addEtcds(etcds []Look) error {
 	for _, l := range etcds {
+		o.uncounted(l, etcdFamilies)
 		o.Etcd.QuotaBytes = largest(o.Etcd.QuotaBytes, l.After, "etcd_server_quota_backend_bytes")
 		o.Etcd.DatabaseBytes = largest(o.Etcd.DatabaseBytes, l.After, "etcd_mvcc_db_total_size_in_bytes")
 		d := scrape.Since(l.After)
@@ -202,7 +213,7 @@ func (o *Observation) addEtcds(etcds []Look) error {
 				return err
 			}
 		}
-		if v, ok := d.Quantile(0.99, "etcd_disk_wal_fsync_duration_seconds"); ok && !math.IsInf(v, 0) {
+		if v, ok := d.Quantile(0.99, "etcd_disk_wal_fsync_duration_seconds"); ok && !math.IsInf(v, 0) && !math.IsNaN(v) {
 			o.Etcd.FsyncP99Seconds = max(o.Etcd.FsyncP99Seconds, v)
 		}
 	}

@@ -145,8 +145,8 @@ func (c *cluster) flag(component, arg string) {
 			c.seen.GraceSeconds = int(d.Seconds())
 		}
 	case "etcd quota-backend-bytes":
-		if v, err := strconv.ParseFloat(value, 64); err == nil {
-			c.seen.Etcd.QuotaBytes = v
+		if v, err := strconv.ParseInt(value, 0, 64); err == nil {
+			c.seen.Etcd.QuotaBytes = float64(v)
 		}
 	}
 }

@@ -21,8 +21,12 @@ type Observation struct {
 	// are; 0 when unseen.
 	Servers []Server
 	Alive   int
-	// Restarted names apiservers that began anew between the looks.
-	Restarted []string
+	// Restarted are apiservers that began anew between the looks.
+	Restarted []Restart
+	// Apart are processes whose two looks were no window, and why.
+	Apart []Refusal
+	// Uncounted are series whose value is no count, by process.
+	Uncounted []Uncounted
 	// WritesFrom is the metric that writes were read from.
 	WritesFrom string
 	// Kinds are the resources, by group and resource.
@@ -49,6 +53,19 @@ type Observation struct {
 
 // Refusal is a question that had no answer.
 type Refusal struct{ What, Why string }
+
+// Restart is a process that began anew. Told is whether it says so itself;
+// otherwise its counters went back, and the looks may as well be swapped.
+type Restart struct {
+	Name string
+	Told bool
+}
+
+// Uncounted is what a process said of series that no process counts.
+type Uncounted struct {
+	Name   string
+	Series []string
+}
 
 // Server is one apiserver.
 type Server struct {

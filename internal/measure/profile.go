@@ -51,7 +51,19 @@ func (m *maker) missed(path, why, fix string) string {
 }
 
 func (m *maker) count(group, resource string) int {
-	return int(math.Round(m.o.look(group, resource).Objects))
+	return whole(m.o.look(group, resource).Objects, math.MaxInt32)
+}
+
+// whole is a count, and most where it is more: what a profile takes. It is
+// bounded before it is made an integer, which of a large float is any number.
+func whole(v float64, most int) int {
+	switch {
+	case !(v > 0):
+		return 0
+	case v >= float64(most):
+		return most
+	}
+	return int(math.Round(v))
 }
 
 // rate is a count between the looks by the second, to three digits: a window is
@@ -64,8 +76,8 @@ func (m *maker) rate(n float64) float64 {
 }
 
 func digits(v float64, n int) float64 {
-	if v == 0 {
-		return 0
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return v
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-float64(n-1))
 	return math.Round(math.Round(v/unit)*unit*1e9) / 1e9
@@ -116,7 +128,7 @@ func (m *maker) nodes(count int) {
 	m.status(n, count)
 	m.size(n, "nodes.nodeBytes", "", "nodes")
 	pods := m.o.look("", "pods")
-	n.set("podsPerNode", min(int(math.Round(pods.Objects/float64(count))), 1000), quantity.With(pods.Objects, "pods"))
+	n.set("podsPerNode", whole(pods.Objects/float64(count), 1000), quantity.With(pods.Objects, "pods"))
 	m.size(n, "nodes.podBytes", "", "pods")
 	if m.o.Seconds > 0 {
 		n.set("podChurnPerSecond", m.rate(pods.Creates), fmt.Sprintf("%s created, %s deleted and %s other writes in the window",
@@ -165,7 +177,7 @@ func (m *maker) lease(n *node, count int) {
 	if math.Abs(seconds-40) <= 40*leaseTolerance {
 		seconds = 40
 	}
-	m.leaseSeconds = min(max(int(math.Round(seconds)), 1), 3600)
+	m.leaseSeconds = max(whole(seconds, 3600), 1)
 	n.set("leaseDurationSeconds", m.leaseSeconds,
 		fmt.Sprintf("from %s renewals/s of node leases: kubelets renew at a quarter of it", quantity.Count(updates)))
 }
@@ -181,7 +193,7 @@ func (m *maker) status(n *node, count int) {
 		return
 	}
 	seconds := float64(count) * m.o.Seconds / k.Updates
-	n.set("statusReportSeconds", min(max(int(math.Round(seconds)), 1), 86400), fmt.Sprintf("%s writes of %s in the window, whoever made them",
+	n.set("statusReportSeconds", max(whole(seconds, 86400), 1), fmt.Sprintf("%s writes of %s in the window, whoever made them",
 		quantity.Count(k.Updates), quantity.With(float64(count), "nodes")))
 }
 
@@ -196,7 +208,7 @@ func (m *maker) size(n *node, path, group, resource string) {
 }
 
 // objectBytes keeps a size within what an apiserver takes.
-func objectBytes(v float64) int { return min(max(int(math.Round(v)), 1), 3<<20) }
+func objectBytes(v float64) int { return max(whole(v, 3<<20), 1) }
 
 // elections counts components that elect a leader: leases that are neither a
 // node's nor an apiserver's.

@@ -77,9 +77,9 @@ func (m *maker) churning(c *node) {
 			}
 		}
 		m.bytes(r, "objectBytes", gr, k)
-		r.set("live", min(int(k.Objects), mostObjects))
+		r.set("live", whole(k.Objects, mostObjects))
 		watchers, scope := watching(k)
-		r.set("watchers", int(watchers))
+		r.set("watchers", whole(watchers, mostWatchers))
 		r.set("scope", scope)
 		shape(r, k)
 	}
@@ -94,6 +94,9 @@ func (m *maker) name(r *node, gr profile.GroupResource) {
 
 // mostObjects is what a profile takes of one kind.
 const mostObjects = 100_000_000
+
+// mostWatchers is what a profile takes of watchers, and of those that list.
+const mostWatchers = 10_000_000
 
 // assumedBytes stands for a size that nobody tells.
 const assumedBytes = 2000
@@ -119,7 +122,7 @@ func watching(k *Kind) (n float64, scope string) {
 			scope, most = s.is, v
 		}
 	}
-	return min(n, 10_000_000), scope
+	return n, scope
 }
 
 // mostlyLong is the share of long texts from which a kind is called opaque.

@@ -19,7 +19,7 @@ func (m *maker) state() {
 	rbac := 0
 	for _, gr := range m.o.sorted() {
 		k := m.o.Kinds[gr]
-		n := min(int(math.Round(k.Objects)), mostObjects)
+		n := whole(k.Objects, mostObjects)
 		switch {
 		case gr.Group == rbacGroup:
 			rbac += n
@@ -32,7 +32,7 @@ func (m *maker) state() {
 		r.set("count", n)
 		m.bytes(r, "bytes", gr, k)
 		// Informers list what they watch, once, and watch all of it.
-		r.set("listers", min(int(k.Watchers["cluster"]), 10_000_000), "watches of all of it")
+		r.set("listers", whole(k.Watchers["cluster"], mostWatchers), "watches of all of it")
 		shape(r, k)
 	}
 	s.set("crds", min(m.count("apiextensions.k8s.io", "customresourcedefinitions"), 100_000))
@@ -132,9 +132,7 @@ func (m *maker) doubts() {
 			fmt.Sprintf("%s of %s apiservers were looked at, and each counts only its own clients: rates and watchers are too low", quantity.Count(float64(n)), quantity.Count(float64(m.o.Alive))),
 			"give the others' addresses with --server, or their saved metrics")
 	}
-	for _, name := range m.o.Restarted {
-		m.say("measure-restarted", finding.Warning, "churn", name+" began anew within the window: its counts are since then, and rates too low", "measure again")
-	}
+	m.windows()
 	if n := m.o.DeletedCollections; n > 0 && m.o.WritesFrom == apiRequests {
 		m.say("measure-collections", finding.Warning, "churn",
 			quantity.With(n, "calls")+" deleted collections in the window, and the metrics do not tell of how many objects", "add their deletes by hand")
@@ -150,6 +148,33 @@ func (m *maker) doubts() {
 	for _, r := range m.o.Refused {
 		m.say("measure-refused", finding.Warning, "", r.What+" could not be had: "+r.Why, "measure with the rights of docs/measure.md")
 	}
+}
+
+// windows are the processes whose two looks are not quite a window of one process.
+func (m *maker) windows() {
+	for _, r := range m.o.Restarted {
+		message, fix := r.Name+" began anew within the window: its counts are since then, and rates too low", "measure again"
+		if !r.Told {
+			message = r.Name + " began anew within the window, or its looks are swapped: counters went back, and process_start_time_seconds is not there to tell which"
+			fix = "give the earlier look first, of whole pages"
+		}
+		m.say("measure-restarted", finding.Warning, "churn", message, fix)
+	}
+	for _, r := range m.o.Apart {
+		m.say("measure-looks-apart", finding.Warning, "churn", "the two looks at "+r.What+" are no window, and no rates are taken from it: "+r.Why,
+			"name each process by its own address, with --server or --etcd-url")
+	}
+	for _, u := range m.o.Uncounted {
+		m.say("measure-uncounted", finding.Warning, "", fmt.Sprintf("%s says what nothing can count, which is taken as not seen: %s", u.Name, some(u.Series, 3)),
+			"save the page anew, of the process itself")
+	}
+}
+
+func some(all []string, n int) string {
+	if len(all) <= n {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:n], ", "), len(all)-n)
 }
 
 // shortWindow is below what a rate is worth reading from.

@@ -46,7 +46,7 @@ func restarted(before, after *Snapshot) string {
 	b, okB := after.Sum(startTime)
 	if okA && okB {
 		// The start time is exact to a clock tick of 10 ms.
-		if math.Abs(a-b) > 0.1 {
+		if math.Abs(a-b) > sameStart {
 			return fmt.Sprintf("its start moved by %.1f s", b-a)
 		}
 		return ""
@@ -112,7 +112,7 @@ func (d *Delta) IncreaseBy(name string, by []string, ms ...Matcher) map[string]f
 	var sums map[string]float64
 	for _, m := range d.After.families[name].GetMetric() {
 		v, ok := value(m)
-		if !ok || math.IsNaN(v) || !matches(m, ms) {
+		if !ok || !matches(m, ms) {
 			continue
 		}
 		if b := base[seriesKey(m)]; b != nil {

@@ -6,9 +6,7 @@ package scrape
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -16,8 +14,6 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 )
 
 // MaxBytes bounds the text of one scrape, in bytes after decompression. A
@@ -32,50 +28,8 @@ type Snapshot struct {
 	Bytes int64
 
 	families map[string]*dto.MetricFamily
-}
-
-// Read parses Prometheus text, from a process or from a saved file. at is when
-// the text was taken. Text beyond MaxBytes is refused, not cut: half a scrape
-// would read as counters that went away.
-func Read(r io.Reader, at time.Time) (*Snapshot, error) {
-	return readBounded(r, at, MaxBytes)
-}
-
-func readBounded(r io.Reader, at time.Time, limit int64) (*Snapshot, error) {
-	counted := &countingReader{r: io.LimitReader(r, limit+1)}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(counted)
-	switch {
-	case counted.n > limit:
-		return nil, fmt.Errorf("metrics text is over the limit of %d bytes", limit)
-	case counted.err != nil:
-		return nil, fmt.Errorf("read metrics text: %w", counted.err)
-	case err != nil:
-		// The parser quotes what it stumbles over, which may be the whole file.
-		text := err.Error()
-		if len(text) > 200 {
-			text = strings.ToValidUTF8(text[:200], "") + "…"
-		}
-		return nil, fmt.Errorf("parse metrics text: %s", text)
-	}
-	return &Snapshot{At: at, Bytes: counted.n, families: families}, nil
-}
-
-// countingReader remembers how much was read and the error that ended it: the
-// parser reports a broken connection as a syntax error.
-type countingReader struct {
-	r   io.Reader
-	n   int64
-	err error
-}
-
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	if err != nil && !errors.Is(err, io.EOF) {
-		c.err = err
-	}
-	return n, err
+	// digest is of the text, whichever way its lines end.
+	digest uint64
 }
 
 // Names are the families of the snapshot, sorted.
@@ -123,15 +77,21 @@ func seriesKey(m *dto.Metric) string {
 	slices.SortFunc(labels, func(a, b *dto.LabelPair) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	var b strings.Builder
 	for _, l := range labels {
-		fmt.Fprintf(&b, "%q=%q,", l.GetName(), l.GetValue())
+		fmt.Fprintf(&b, "%s=%q,", l.GetName(), l.GetValue())
 	}
 	return b.String()
 }
 
-// value is the number of a counter, gauge or untyped series. etcd declares some
-// of its totals as gauges (etcd_server_proposals_committed_total), so the type
-// is no guide to what a figure counts.
+// value is the number of a counter, gauge or untyped series, and false where it
+// has none or one that counts nothing. etcd declares some of its totals as
+// gauges (etcd_server_proposals_committed_total), so the type is no guide to what
+// a figure counts.
 func value(m *dto.Metric) (float64, bool) {
+	v, ok := raw(m)
+	return v, ok && counts(v)
+}
+
+func raw(m *dto.Metric) (float64, bool) {
 	switch {
 	case m.Counter != nil:
 		return m.Counter.GetValue(), true
@@ -143,12 +103,38 @@ func value(m *dto.Metric) (float64, bool) {
 	return 0, false
 }
 
+// mostCounted is the largest number up to which floats tell one from the next:
+// no process has counted further, in objects, bytes or nanoseconds.
+const mostCounted = 1 << 53
+
+// counts reports whether v can be what a process counted. The text form lets
+// anything stand there that Go parses as a float, infinities and 1e300 too.
+func counts(v float64) bool { return !math.IsNaN(v) && math.Abs(v) <= mostCounted }
+
+// Uncounted names the series of some families whose value is no count, each with
+// the value: they are taken as not seen.
+func (s *Snapshot) Uncounted(families ...string) []string {
+	var all []string
+	for _, name := range families {
+		for _, m := range s.families[name].GetMetric() {
+			if v, ok := raw(m); ok && !counts(v) {
+				series := name
+				if labels := strings.TrimSuffix(seriesKey(m), ","); labels != "" {
+					series += "{" + labels + "}"
+				}
+				all = append(all, fmt.Sprintf("%s %g", series, v))
+			}
+		}
+	}
+	return all
+}
+
 // Sum adds the matching series of a counter, gauge or untyped family; false
-// when there is none. A value that is not a number is left out.
+// when there is none. A value that is no count is left out.
 func (s *Snapshot) Sum(name string, ms ...Matcher) (float64, bool) {
 	sum, found := 0.0, false
 	for _, m := range s.families[name].GetMetric() {
-		if v, ok := value(m); ok && !math.IsNaN(v) && matches(m, ms) {
+		if v, ok := value(m); ok && matches(m, ms) {
 			sum, found = sum+v, true
 		}
 	}
@@ -159,7 +145,7 @@ func (s *Snapshot) Sum(name string, ms ...Matcher) (float64, bool) {
 func (s *Snapshot) Max(name string, ms ...Matcher) (float64, bool) {
 	largest, found := 0.0, false
 	for _, m := range s.families[name].GetMetric() {
-		if v, ok := value(m); ok && !math.IsNaN(v) && matches(m, ms) && (!found || v > largest) {
+		if v, ok := value(m); ok && matches(m, ms) && (!found || v > largest) {
 			largest, found = v, true
 		}
 	}
@@ -170,7 +156,7 @@ func (s *Snapshot) Max(name string, ms ...Matcher) (float64, bool) {
 func (s *Snapshot) SumBy(name, by string, ms ...Matcher) map[string]float64 {
 	sums := map[string]float64{}
 	for _, m := range s.families[name].GetMetric() {
-		if v, ok := value(m); ok && !math.IsNaN(v) && matches(m, ms) {
+		if v, ok := value(m); ok && matches(m, ms) {
 			sums[label(m, by)] += v
 		}
 	}

@@ -43,9 +43,10 @@ func (d Definition) at(f finding.Finding) finding.Finding {
 }
 
 // ReadDefinitions reads the CRDs of a YAML or JSON file. They are decoded
-// strictly, and their schemas go through upstream's rules for structural
-// schemas; what only upstream's whole validation finds, CEL rules above all, a
-// server finds before anything is changed. Other documents are named and left
+// strictly, their schemas go through upstream's rules for structural schemas, and
+// the rest through its rules for names and versions; what only upstream's whole
+// validation finds, CEL rules above all, a server finds before anything is
+// changed. Other documents are named and left
 // alone.
 func ReadDefinitions(name string, data []byte) ([]Definition, []finding.Finding) {
 	var all []Definition
@@ -114,7 +115,8 @@ func decode(name string, doc yamltext.Document) (*Definition, []finding.Finding)
 	return d, findings
 }
 
-// judge finds what upstream's rules for structural schemas refuse.
+// judge finds what upstream's rules refuse: those for structural schemas by its
+// own code, and those for names and versions.
 func (d Definition) judge() []finding.Finding {
 	var findings []finding.Finding
 	if d.Name == "" || d.Spec.Group == "" || d.Spec.Names.Plural == "" || d.Spec.Names.Kind == "" || len(d.Spec.Versions) == 0 {
@@ -129,6 +131,7 @@ func (d Definition) judge() []finding.Finding {
 			Message: "no version is served, so that nothing would lead to the tier", Fix: "set served: true for one",
 		}))
 	}
+	findings = append(findings, d.refused()...)
 	for i, v := range d.Spec.Versions {
 		at := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
 		for _, e := range structural(v, at) {

@@ -29,6 +29,10 @@ func TestReadDefinitions(t *testing.T) {
 		{"two stored", widgets + strings.Replace(laterVersion, "storage: false", "storage: true", 1), 1, []string{"8 error object-invalid"}},
 		{"no schema", strings.Replace(widgets, "    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}\n", "", 1), 1, []string{"9 error tier-crd-schema"}},
 		{"not structural", strings.Replace(widgets, "x-kubernetes-preserve-unknown-fields: true", "properties: {a: {}}", 1), 1, []string{"12 error tier-crd-schema"}},
+		{"a group of kube-apiserver", strings.NewReplacer("hot.example.dev}", "storage.k8s.io, annotations: {api-approved.kubernetes.io: unapproved}}", "hot.example.dev", "storage.k8s.io").Replace(widgets), 1, []string{"5 error tier-group-builtin"}},
+		{"a group without a dot", strings.ReplaceAll(widgets, "hot.example.dev", "apps"), 1, []string{"5 error tier-crd-invalid"}},
+		{"a group of the community's", strings.ReplaceAll(widgets, "hot.example.dev", "hot.x-k8s.io.k8s.io"), 1, []string{"3 error tier-crd-invalid"}},
+		{"no scope", strings.Replace(widgets, "  scope: Namespaced\n", "", 1), 1, []string{"4 error tier-crd-invalid"}},
 		{"no YAML", "a: [\n", 0, []string{"1 error yaml-syntax"}},
 		{"too deep", "a: " + strings.Repeat("[", 2000) + "\n", 0, []string{"1 error tier-crd-unreadable"}},
 	} {
