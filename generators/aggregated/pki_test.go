@@ -160,3 +160,108 @@ func TestPKIScriptWantsTheAuthority(t *testing.T) {
 		t.Errorf("the cluster's own authority was made anew:\n%s", out)
 	}
 }
+
+// What is there is only kept if it is of the authority that is there, belongs to
+// its key and has the names; and an authority is never made beside half of one.
+func TestPKIScriptOfWhatIsThere(t *testing.T) {
+	server := tierPath + "/server"
+	move := func(h host, from, to string) {
+		h.t.Helper()
+		if err := os.Rename(filepath.Join(h.dir, from), filepath.Join(h.dir, to)); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(h host)
+		env    string
+		// refused is part of the refusal, or empty.
+		refused string
+		// made says whether the server's certificate becomes another one.
+		made bool
+	}{
+		"the key of the authority is elsewhere, nothing to sign": {func(h host) { move(h, "aggregated/ca.key", "offline") }, "A=", "", false},
+		"the key of the authority is elsewhere": {func(h host) { move(h, "aggregated/ca.key", "offline") }, "RENEW=1",
+			"aggregated/ca.key is not there, and is needed to sign", false},
+		"the certificate of the authority is elsewhere": {func(h host) { move(h, "aggregated/ca.crt", "offline") }, "A=",
+			"aggregated/ca.key is there and its .crt is not", false},
+		"the key of the etcds' authority is elsewhere": {func(h host) { move(h, "aggregated/etcd-ca.key", "offline") }, "RENEW=1",
+			"aggregated/etcd-ca.key is not there, and is needed to sign", true},
+		"another authority": {func(h host) {
+			move(h, "aggregated/ca.key", "old.key")
+			move(h, "aggregated/ca.crt", "old.crt")
+		}, "A=", "", true},
+		"an authority of two halves": {func(h host) { h.write(filepath.Join(h.dir, "aggregated/ca.key"), h.read("aggregated/etcd-ca.key")) }, "RENEW=1",
+			"do not belong together", false},
+		"cut off between key and certificate": {func(h host) { h.write(filepath.Join(h.dir, server+".key"), h.read(tierPath+"/client.key")) }, "A=", "", true},
+		"one more name": {func(h host) {
+			file := filepath.Join(h.files, tierPath, "pki.sh")
+			script, err := os.ReadFile(file)
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			h.write(file, bytes.ReplaceAll(script, []byte("DNS:"+tierName+".seams-system.svc,"), []byte("DNS:"+tierName+".seams-system.svc,IP:fd00::17,")))
+		}, "A=", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t)
+			if out, err := h.run("A=", "init"); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			before := h.read(server + ".crt")
+			c.change(h)
+			out, err := h.run(c.env, "init")
+			if c.refused == "" && err != nil || !strings.Contains(out, c.refused) || c.refused != "" && err == nil {
+				t.Fatalf("%v, want %q:\n%s", err, c.refused, out)
+			}
+			if made := !bytes.Equal(before, h.read(server+".crt")); made != c.made {
+				t.Errorf("made anew: %v, want %v:\n%s", made, c.made, out)
+			}
+			if c.refused != "" {
+				return
+			}
+			if err := h.verify(server+".crt", "aggregated/ca.crt", tierName+".seams-system.svc", x509.ExtKeyUsageServerAuth); err != nil {
+				t.Error(err)
+			}
+			if out, err := h.run("A=", "init"); err != nil || strings.Contains(out, "made") {
+				t.Errorf("not kept the second time: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// The directory of the keys may be called anything.
+func TestPKIScriptSecrets(t *testing.T) {
+	h := newHost(t)
+	p := plantest.Aggregated(target.Target{Kubernetes: plantest.Version(37), Platform: target.Kubeadm}, 3, plan.WorkloadForm)
+	for _, f := range files(t, p) {
+		h.write(filepath.Join(h.files, f.Path), f.Data)
+	}
+	bin, keys := t.TempDir(), filepath.Join(t.TempDir(), "a b", "c*")
+	if err := os.MkdirAll(filepath.Dir(keys), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(h.dir, keys); err != nil {
+		t.Fatal(err)
+	}
+	h.dir = keys
+	// In place of kubectl: fails if a file that it was to read is not there.
+	kubectl := filepath.Join(bin, "kubectl")
+	h.write(kubectl, []byte(`#!/bin/sh
+case "$*" in *create*) ;; *) cat >/dev/null; exit 0 ;; esac
+for a in "$@"; do case $a in
+--from-file=*) file=${a#--from-file=}; test -s "${file#*=}" || { echo "no ${file#*=}" >&2; exit 1; }; echo "$a" >>"`+bin+`/seen" ;;
+*\ * | /*) echo "split: $a" >&2; exit 1 ;;
+esac; done
+`))
+	if err := os.Chmod(kubectl, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, err := h.run("PATH="+bin+":"+os.Getenv("PATH"), "init")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	seen, err := os.ReadFile(filepath.Join(bin, "seen"))
+	if err != nil || strings.Count(string(seen), "\n") != 10 {
+		t.Errorf("%v, files for secrets:\n%s\n%s", err, seen, out)
+	}
+}

@@ -19,8 +19,10 @@ func (c commands) address(host string) string {
 	return host
 }
 
+// ssh runs a command on a host. Without -n it would take the lines after it for
+// the command's input, where they are pasted or read from a file.
 func (c commands) ssh(host, command string) string {
-	return "ssh root@" + c.address(host) + " '" + command + "'"
+	return "ssh -n root@" + c.address(host) + " '" + command + "'"
 }
 
 func (c commands) scp(host, to string, files ...string) string {

@@ -97,7 +97,7 @@ func (c commands) kubeadmInit() plan.Step {
 	s.Commands = append(s.Commands,
 		c.scp(first, controlplane.HostDir, "init.yaml"),
 		c.ssh(first, "kubeadm init --config "+controlplane.HostDir+"/init.yaml"),
-		"(umask 077; ssh root@"+c.address(first)+" cat /etc/kubernetes/admin.conf > admin.conf) && export KUBECONFIG=$PWD/admin.conf",
+		"(umask 077; ssh -n root@"+c.address(first)+" cat /etc/kubernetes/admin.conf > admin.conf) && export KUBECONFIG=$PWD/admin.conf",
 	)
 	s.Hazard = "Install the network plugin now, as kubeadm says at the end; nodes are not Ready without it."
 	return s
@@ -123,8 +123,8 @@ func (c commands) discovery() plan.Step {
 		Why: "A joining kubelet keeps the endpoint that its discovery file names, and the token in it lets it ask for a certificate. " +
 			"Discovery by token alone would take the endpoint from the cluster, and send every kubelet to the main apiservers.",
 		Commands: []string{
-			"ssh root@" + c.address(first) + " cat /etc/kubernetes/pki/ca.crt > ca.crt",
-			`TOKEN="$(ssh root@` + c.address(first) + ` kubeadm token create --ttl 24h)"`,
+			"ssh -n root@" + c.address(first) + " cat /etc/kubernetes/pki/ca.crt > ca.crt",
+			`TOKEN="$(ssh -n root@` + c.address(first) + ` kubeadm token create --ttl 24h)"`,
 		},
 		Check:  "kubectl --kubeconfig=discovery-worker.conf get --raw=/version",
 		Expect: "the version " + c.plan.Target.Kubernetes.String(),
@@ -173,7 +173,7 @@ func (c commands) kubeadmJoin(host string) plan.Step {
 		Why:   "The authorities are copied over ssh, so that no key is written into a file or a Secret. The apiserver of the host finds the extra etcds on the others meanwhile.",
 		Commands: []string{
 			c.ssh(host, "mkdir -p /etc/kubernetes/pki/etcd"),
-			"ssh root@" + c.address(first) + " tar -C /etc/kubernetes -cf - " + sharedKeys + " | ssh root@" + c.address(host) + " tar -C /etc/kubernetes -xf -",
+			"ssh -n root@" + c.address(first) + " tar -C /etc/kubernetes -cf - " + sharedKeys + " | ssh root@" + c.address(host) + " tar -C /etc/kubernetes -xf -",
 			"ssh root@" + c.address(host) + " 'umask 077; cat > " + kubeadm.DiscoveryPath + "' < discovery-control-plane.conf",
 			c.scp(host, controlplane.HostDir, "join-"+host+".yaml"),
 			c.ssh(host, "kubeadm join --config "+controlplane.HostDir+"/join-"+host+".yaml"),

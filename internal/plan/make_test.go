@@ -76,9 +76,20 @@ func find(fs []finding.Finding, code string) (finding.Finding, bool) {
 }
 
 func TestStockChangesNothing(t *testing.T) {
-	p, findings := makePlan(t, base())
+	stock := base()
+	stock.ControlPlane.EtcdQuotaGiB = 2
+	p, findings := makePlan(t, stock)
 	if len(p.Rollout) != 0 || len(p.Routes) != 0 || len(p.Stores) != 1 || len(p.Tiers[0].Flags) != 0 || p.Kubelet != (Kubelet{}) || len(findings) != 0 {
 		t.Errorf("%+v\n%v", p, findings)
+	}
+}
+
+// TestQuotaOfTheProfile: that a profile names a quota does not say that an etcd
+// has it.
+func TestQuotaOfTheProfile(t *testing.T) {
+	p, _ := makePlan(t, base())
+	if places := order(t, p, "Back up", "Merge", "Copy", "Raise the quota"); len(p.Rollout) != len(places) || !slices.IsSorted(places) {
+		t.Errorf("%s", write(p.Rollout))
 	}
 }
 

@@ -35,9 +35,15 @@ func (m *maker) rollout() {
 // changes reports whether anything differs from stock.
 func (m *maker) changes() bool {
 	p := m.plan
-	return m.apiserverChanges() || m.quotaGrows() || len(p.Stores) > 1 || len(p.Tiers) > 1 || p.Kubelet != (Kubelet{}) ||
-		len(p.ControllerManager.Flags)+len(p.ControllerManager.FeatureGates)+len(p.ControllerManager.Env) > 0 ||
-		len(p.Scheduler.Flags)+len(p.Scheduler.FeatureGates)+p.Scheduler.QPS > 0
+	return m.apiserverChanges() || m.raisesQuota() || len(p.Stores) > 1 || len(p.Tiers) > 1 || p.Kubelet != (Kubelet{}) || m.managersChange()
+}
+
+// managersChange reports whether controller managers or schedulers get other
+// settings than upstream's.
+func (m *maker) managersChange() bool {
+	c, s := m.plan.ControllerManager, m.plan.Scheduler
+	return len(c.Flags)+len(c.FeatureGates)+len(c.Env)+len(m.plan.ControllerGroups) > 0 ||
+		len(s.Flags)+len(s.FeatureGates)+len(s.Env)+s.QPS+s.Burst > 0
 }
 
 func (m *maker) apiserverChanges() bool {
@@ -45,10 +51,14 @@ func (m *maker) apiserverChanges() bool {
 	return len(m.plan.Routes)+len(t.Flags)+len(t.FeatureGates)+len(t.Env)+len(t.Uncached) > 0
 }
 
-// quotaGrows reports whether main's quota is to be larger than it is.
-func (m *maker) quotaGrows() bool {
-	return m.plan.Stores[0].QuotaBytes > bytes(m.profile.ControlPlane.EtcdQuotaGiB)
-}
+// raisesQuota reports whether the plan's main etcd may hold more than one that
+// was told nothing. That the profile names the quota does not say that an etcd
+// has it.
+func (m *maker) raisesQuota() bool { return m.plan.Stores[0].QuotaBytes > etcdQuotaBytes }
+
+// etcdQuotaBytes is etcd's own quota, 2 GiB (etcd server/storage/quota.go,
+// DefaultQuotaBytes).
+const etcdQuotaBytes = 2 << 30
 
 func (m *maker) step(s Step) { m.plan.Rollout = append(m.plan.Rollout, s) }
 
@@ -67,9 +77,10 @@ const (
 	leasesRoute = "coordination.k8s.io/leases"
 )
 
-// ssh runs a command on a host.
+// ssh runs a command on a host. Without -n it would take the lines after it for
+// the command's input, where they are pasted or read from a file.
 func (m *maker) ssh(host, command string) string {
-	return "ssh root@" + m.address(host) + " '" + command + "'"
+	return "ssh -n root@" + m.address(host) + " '" + command + "'"
 }
 
 func (m *maker) scp(file, host, to string) string {

@@ -103,15 +103,6 @@ func (m *maker) stepServingCertificate() {
 	m.step(s)
 }
 
-// apply renders one component of a host anew.
-func (m *maker) apply(host, component string) string {
-	if m.kubeadm() {
-		phase := map[string]string{"kube-apiserver": "apiserver", "kube-controller-manager": "controller-manager", "kube-scheduler": "scheduler"}[component]
-		return m.ssh(host, "kubeadm init phase control-plane "+phase+" --config "+thisHost)
-	}
-	return m.scp("manifests/"+host+"/"+component+".yaml", host, manifestsDir+"/")
-}
-
 // stepsSwitchInTurn restarts one apiserver after the other. Without a route
 // for leases nothing that controllers rely on is in two places meanwhile:
 // Events written through one side are only not seen through the other, and
@@ -119,24 +110,49 @@ func (m *maker) apply(host, component string) string {
 func (m *maker) stepsSwitchInTurn() {
 	if m.apiserverChanges() {
 		for _, h := range m.hostNames() {
-			s := Step{
-				Title:    "Switch the apiserver on " + h,
-				Why:      "One at a time, so that the others serve meanwhile.",
-				Commands: []string{m.apply(h, "kube-apiserver")},
-				Check:    m.changed(h, "kube-apiserver") + "; " + m.readyz(h, m.plan.Tiers[0].Port),
-				Expect:   "the plan's lines, and ok",
-				Undo:     m.undoSwitch(),
-			}
-			if events, ok := m.routed(eventsRoute); ok {
-				s.Why += " Events need no copy: what is left in the main etcd expires within its TTL."
-				s.Hazard = "Until the last host is done, Events written through one apiserver are not listed by another."
-				s.Check += " && " + m.etcdctl(events, events.Members[0], "get /registry/events/ --prefix --keys-only --limit=3")
-				s.Expect = "the plan's lines, and ok, then keys below /registry/events/"
-			}
-			m.step(s)
+			m.stepSwitch(h)
 		}
 	}
+	if !m.managersChange() {
+		return
+	}
+	if m.single() {
+		m.stepManagers("There is one of each: from its end to its start nobody schedules, and nobody heals.")
+		return
+	}
 	m.stepManagers("One host at a time: the leader steps down and another one takes over.")
+}
+
+func (m *maker) stepSwitch(host string) {
+	s := Step{
+		Title:    "Switch the apiserver on " + host,
+		Why:      "One at a time, so that the others serve meanwhile: go on when the new process is the one that answers.",
+		Commands: append(restartFunctions(), m.inTurn(host, apiserver)...),
+		Check:    m.changed(host, apiserver) + "; " + m.runs(host, apiserver) + " && " + m.readyz(host, m.plan.Tiers[0].Port),
+		Expect:   "the plan's lines, 1/1 since a few minutes at most, and ok",
+		Undo:     m.undoSwitch(),
+	}
+	if m.single() {
+		s.Why = "It is the only one: the API is away until the new process is the one that answers, for half a minute or a whole one. Pods go on."
+		s.Hazard = "Nothing is scheduled, healed or admitted meanwhile, and a new apiserver that does not start keeps it so: the way back is the copy of the former manifest."
+	}
+	if events, ok := m.routed(eventsRoute); ok {
+		s.Why += " Events need no copy: what is left in the main etcd expires within its TTL."
+		if !m.single() {
+			s.Hazard = "Until the last host is done, Events written through one apiserver are not listed by another."
+		}
+		s.Check += " && " + m.etcdctl(events, events.Members[0], "get /registry/events/ --prefix --keys-only --limit=3")
+		s.Expect = "the plan's lines, 1/1 since a few minutes at most, ok, then keys below /registry/events/"
+	}
+	m.step(s)
+}
+
+// single reports whether the control plane is one host.
+func (m *maker) single() bool { return len(m.hostNames()) == 1 }
+
+// runs shows since when a component of a host does.
+func (m *maker) runs(host, component string) string {
+	return "kubectl -n kube-system get pod " + switched{host, component}.pod()
 }
 
 func (m *maker) undoSwitch() string { return "Copy the former manifest back from " + former + "." }
@@ -155,8 +171,9 @@ func (m *maker) stepManagers(why string) {
 		Expect: "one holder each, renewed within the last seconds",
 		Undo:   m.undoSwitch(),
 	}
+	s.Commands = restartFunctions()
 	for _, h := range m.hostNames() {
-		s.Commands = append(s.Commands, m.apply(h, "kube-controller-manager"), m.apply(h, "kube-scheduler"))
+		s.Commands = append(s.Commands, m.inTurn(h, controllerManager, scheduler)...)
 	}
 	m.step(s)
 }

@@ -27,18 +27,17 @@ func (m *maker) stepsSwitchTogether(leases Store) {
 		Title: "Switch all apiservers together",
 		Why: fmt.Sprintf("Kubelets renew through whichever apiserver they are connected to. With all of them on the new store within the grace period of %d s, "+
 			"every lease is there before anybody looks. The shorter it is, the shorter can operators have two leaders.", grace),
-		Check:  m.etcdctl(leases, leases.Members[0], "get /registry/leases/kube-node-lease/ --prefix --count-only --write-out=fields"),
-		Expect: fmt.Sprintf("a count of %d, one a node, within %d s", m.profile.Nodes.Count, grace),
-		Hazard: "Watchers that hold a resourceVersion of the main etcd, larger than those of the new one, see no change of a Lease until they list again.",
-		Undo:   "Take the route away on all apiservers in the same way, with controller managers and schedulers stopped. The leases in the main etcd are still there, and are renewed at once.",
+		Commands: m.together(apiserver),
+		Check:    m.etcdctl(leases, leases.Members[0], "get /registry/leases/kube-node-lease/ --prefix --count-only --write-out=fields"),
+		Expect:   fmt.Sprintf("a count of %d, one a node, within %d s", m.profile.Nodes.Count, grace),
+		Hazard:   "Watchers that hold a resourceVersion of the main etcd, larger than those of the new one, see no change of a Lease until they list again.",
+		Undo:     "Take the route away on all apiservers in the same way, with controller managers and schedulers stopped. The leases in the main etcd are still there, and are renewed at once.",
+	}
+	if m.single() {
+		together.Hazard = "The API is away until the new process serves. " + together.Hazard
 	}
 	for _, h := range m.hostNames() {
 		stop.Commands = append(stop.Commands, m.ssh(h, fmt.Sprintf("mkdir -p %s/stopped && mv %s/kube-controller-manager.yaml %s/kube-scheduler.yaml %s/stopped/", hostDir, manifestsDir, manifestsDir, hostDir)))
-		together.Commands = append(together.Commands, m.apply(h, "kube-apiserver")+" &")
-	}
-	together.Commands = append(together.Commands, "wait")
-	for _, h := range m.hostNames() {
-		together.Commands = append(together.Commands, m.untilServes(h))
 	}
 	m.step(stop)
 	m.step(together)
@@ -146,6 +145,9 @@ func (m *maker) stepStartTier(t Tier) {
 	}
 	for _, h := range t.Hosts {
 		s.Commands = append(s.Commands, m.scp("manifests/"+h+"/kube-apiserver-"+t.Name+".yaml", h, manifestsDir+"/"))
+	}
+	for _, h := range t.Hosts {
+		s.Commands = append(s.Commands, waitReady("kube-apiserver-"+t.Name+"-"+h))
 	}
 	if t.Name != "nodes" {
 		s.Commands = append(s.Commands, fmt.Sprintf("# give the pods of these clients KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT=%d of a load balancer before %s", t.Port, strings.Join(t.Hosts, ", ")))

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -94,54 +93,4 @@ func (m *maker) stepCompare() {
 			"mkdir -p running/"+h+" && "+m.scpBack(h, former+"/*.yaml", "running/"+h+"/"))
 	}
 	m.step(s)
-}
-
-// stepQuota raises main's quota, where it is to be larger: the cheapest of all
-// steps, and the one that keeps the others from being refused for space.
-// kubeadm's own phase would write the member as the only one of a new cluster,
-// so the argument is put into the manifest that is there.
-func (m *maker) stepQuota() {
-	main := m.plan.Stores[0]
-	if !m.quotaGrows() {
-		return
-	}
-	quota := "--quota-backend-bytes=" + strconv.FormatInt(main.QuotaBytes, 10)
-	s := Step{
-		Title: "Raise the quota of the main etcd",
-		Why: fmt.Sprintf("To %s from the profile's %s. One member at a time, so that the others keep the majority; an etcd takes its quota when it starts. "+
-			"The apiserver of its host, which uses no other member, is away for the same seconds: its clients go to the others, and the kubelet does not wait for it before it starts the etcd again.",
-			gib(float64(main.QuotaBytes)), gib(m.profile.ControlPlane.EtcdQuotaGiB*(1<<30))),
-		Check:  m.etcdctl(main, main.Members[0], "endpoint health --cluster") + " && " + m.etcdctl(main, main.Members[0], "alarm list"),
-		Expect: plural(len(main.Members), "healthy endpoint") + ", and no alarm",
-		Hazard: "Look first whether the manifests have a larger quota than " + gib(float64(main.QuotaBytes)) + " already, and leave those alone: below the size of its data etcd refuses every write. An alarm NOSPACE of before stays until \"etcdctl alarm disarm\".",
-		Undo:   "The same with the manifest of the etcd in " + former + ", one member at a time. Where a command was cut off, move the manifests in " + aside + " back first.",
-	}
-	for _, h := range main.Members {
-		s.Commands = append(s.Commands,
-			m.ssh(h, m.restartMain(quota)),
-			m.untilServes(h),
-			fmt.Sprintf(`until kubectl -n kube-system get pod %s -o jsonpath='{.spec.containers[0].command}' | grep -q -e '%s"'; do sleep 2; done`, etcdPod(main, h), quota),
-			waitReady(etcdPod(main, h)))
-	}
-	m.step(s)
-}
-
-// restartMain puts an argument into the manifest of a host's main etcd, unless it
-// is there, and takes both away, etcd and main apiserver, until the etcd has
-// ended. It has to be done well within the grace period of nodes, since newer
-// minors' kubelets renew their leases through the apiserver beside them:
-//
-//   - An apiserver answers after 34 s that its etcd is gone, and the kubelet waits
-//     for that answer, in which it would delete the etcd's mirror pod, before it
-//     starts the new etcd. Where nobody listens it hears so at once.
-//   - Asked to end, an apiserver with watches takes the 30 s of its pod.
-//   - A manifest that is changed in place starts 10 to 15 s after the old pod has
-//     ended, and one that is new at once.
-func (m *maker) restartMain(argument string) string {
-	name, _, _ := strings.Cut(argument, "=")
-	return fmt.Sprintf(`cd %[1]s && test -e etcd.yaml && { grep -q -e "%[3]s$" etcd.yaml || { mkdir -p %[2]s && `+
-		`cp -p etcd.yaml %[2]s/ && sed -i "/%[4]s=/d; s/^\( *\)- etcd$/&\n\1- %[3]s/" %[2]s/etcd.yaml && mv kube-apiserver.yaml %[2]s/ && sleep 3 && `+
-		`{ pkill -KILL -f "^kube-apiserver .*--secure-port=%[6]d( |$)"; rm etcd.yaml; `+
-		`while pgrep -f "^etcd .*--listen-client-urls=[^ ]*:%[5]d([ ,]|$)" >/dev/null; do sleep 0.2; done; sleep 3; mv %[2]s/*.yaml .; }; }; }`,
-		manifestsDir, aside, argument, name, m.plan.Stores[0].ClientPort, m.plan.Tiers[0].Port)
 }

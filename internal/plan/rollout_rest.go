@@ -23,6 +23,9 @@ func (m *maker) stepsControllerGroups() {
 		for _, h := range m.hostNames() {
 			s.Commands = append(s.Commands, m.scp("manifests/"+h+"/"+name+".yaml", h, manifestsDir+"/"))
 		}
+		for _, h := range m.hostNames() {
+			s.Commands = append(s.Commands, waitReady(name+"-"+h))
+		}
 		m.step(s)
 	}
 }

@@ -105,14 +105,14 @@ func (m *maker) stepHostKeys(t AggregatedTier, first bool) {
 		if i == 0 {
 			mode = " init"
 		} else if first {
-			step.Commands = append(step.Commands, "ssh root@"+m.address(m.hostNames()[0])+" tar -C /etc/kubernetes -cf - "+shared+" | ssh root@"+m.address(host)+" tar -C /etc/kubernetes -xf -")
+			step.Commands = append(step.Commands, "ssh -n root@"+m.address(m.hostNames()[0])+" tar -C /etc/kubernetes -cf - "+shared+" | ssh root@"+m.address(host)+" tar -C /etc/kubernetes -xf -")
 		}
 		step.Commands = append(step.Commands,
 			m.ssh(host, "mkdir -p "+t.hostTier()),
 			m.scp(t.file("pki.sh")+" "+t.kubeconfigs(), host, t.hostTier()+"/"),
 			m.ssh(host, "sh "+t.hostTier()+"/pki.sh"+mode))
 	}
-	step.Commands = append(step.Commands, "ssh root@"+m.address(m.hostNames()[0])+" cat "+etcdAggregated+"/ca.crt > "+tierCA)
+	step.Commands = append(step.Commands, "ssh -n root@"+m.address(m.hostNames()[0])+" cat "+etcdAggregated+"/ca.crt > "+tierCA)
 	m.step(step)
 }
 

@@ -75,7 +75,7 @@ func ForNodes(commands string, nodes []string) string {
 			continue
 		}
 		for _, n := range nodes {
-			fmt.Fprintf(&out, "ssh root@%s '%s'\n", n, strings.TrimSpace(command))
+			fmt.Fprintf(&out, "ssh -n root@%s '%s'\n", n, strings.TrimSpace(command))
 		}
 	}
 	return out.String()

@@ -66,7 +66,7 @@ func TestStepsAreAnErrorWithoutTheSection(t *testing.T) {
 
 func TestForNodes(t *testing.T) {
 	got := ForNodes("a\n# on each node: b && c\n# of another kind\n", []string{"n1", "n2"})
-	if want := "a\nssh root@n1 'b && c'\nssh root@n2 'b && c'\n# of another kind\n"; got != want {
+	if want := "a\nssh -n root@n1 'b && c'\nssh -n root@n2 'b && c'\n# of another kind\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -92,7 +92,7 @@ func TestShellRunsOnHosts(t *testing.T) {
 			t.Errorf("%s: %q, %v", file, data, err)
 		}
 	}
-	if out, err := s.Ask(t.Context(), `ssh root@10.0.0.1 'false'; echo "$WORD"`); err != nil || out != "on node-a\nx y\n" {
+	if out, err := s.Ask(t.Context(), `ssh -n root@10.0.0.1 'false'; echo "$WORD"`); err != nil || out != "on node-a\nx y\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 	if err := s.Run(t.Context(), "false\ntouch after"); err == nil {

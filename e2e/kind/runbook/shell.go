@@ -29,11 +29,15 @@ type Shell struct {
 	bin string
 }
 
-// sshShim is ssh for node containers: the last argument of root@HOST and what
-// follows is the command, as ssh joins it.
+// sshShim is ssh for node containers: what follows root@HOST is the command, as
+// ssh joins it, and with -n it gets no input.
 const sshShim = `#!/usr/bin/env bash
 set -euo pipefail
 . "$(dirname "$0")/hosts"
+if [[ $1 == -n ]]; then
+	exec </dev/null
+	shift
+fi
 container=$(container_of "${1#root@}")
 shift
 exec docker exec -i "$container" bash -c "$*"
