@@ -227,10 +227,11 @@ func (f field) value(s string) (any, error) {
 		}
 		return b, nil
 	case duration:
-		if _, err := time.ParseDuration(s); err != nil {
+		d, err := time.ParseDuration(s)
+		if err != nil {
 			return nil, fmt.Errorf("want a duration")
 		}
-		return s, nil
+		return yamltext.Duration(d.String()), nil // as "kops get" writes it
 	case list:
 		set := yamltext.Set{Items: strings.Split(s, ",")}
 		if f.name == "watchCacheSizes" {

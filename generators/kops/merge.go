@@ -87,10 +87,10 @@ func (m *merger) look(p *plan.Plan) {
 
 // groupOverrides finds instance groups whose own kubelet settings hide the Cluster's.
 func (m *merger) groupOverrides() {
-	want, _ := yamltext.Plain(m.wanted.spec["kubelet"]).(map[string]any)
+	want, _ := m.wanted.spec["kubelet"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		hides := func(where string, have map[string]any) {
-			if v, ok := have[name]; ok && fmt.Sprint(v) != fmt.Sprint(want[name]) {
+			if v, ok := have[name]; ok && !yamltext.Satisfied(v, want[name]) {
 				m.say(finding.Finding{
 					Code: "kops-kubelet-hidden", Severity: finding.Warning, Path: where + "." + name,
 					Message: fmt.Sprintf("this value (%v) hides the Cluster's, which the plan wants to be %v", v, want[name]),

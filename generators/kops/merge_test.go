@@ -281,3 +281,18 @@ func BenchmarkMerge(b *testing.B) {
 		}
 	}
 }
+
+// TestMergeEqualDurations: durations are written as "kops get" prints them, and
+// one in other words is left as it is.
+func TestMergeEqualDurations(t *testing.T) {
+	p := sharded(t)
+	p.Tiers[0].Flags["etcd-compaction-interval"] = "150s"
+	text, _ := merge(t, userDocuments(t), p)
+	if !strings.Contains(text, "compactionInterval: 2m30s\n") {
+		t.Fatalf("not as kOps writes it:\n%s", text)
+	}
+	text = strings.Replace(text, "compactionInterval: 2m30s\n", "compactionInterval: 150s\n", 1)
+	if again, fs := merge(t, text, p); again != text {
+		t.Errorf("changed: %s", lines(fs))
+	}
+}

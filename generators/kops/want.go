@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/plan"
@@ -131,7 +132,7 @@ func kubelet(p *plan.Plan) (map[string]any, []finding.Finding) {
 		set("eventQPS", k.EventRecordQPS, true, "") // the same setting, as a flag
 	}
 	if k.NodeStatusUpdateSeconds > 0 {
-		block["nodeStatusUpdateFrequency"] = strconv.Itoa(k.NodeStatusUpdateSeconds) + "s"
+		block["nodeStatusUpdateFrequency"] = yamltext.Duration((time.Duration(k.NodeStatusUpdateSeconds) * time.Second).String())
 	}
 	if n := k.NodeStatusReportSeconds; n > 0 && n != k.NodeStatusUpdateSeconds {
 		f := kubelet.without(p.Target, "the kubelet's nodeStatusReportFrequency", "")

@@ -105,7 +105,7 @@ func (m *merger) container(c map[string]any, program string) (want map[string]an
 			}
 		}
 	}
-	if set := m.command(c, key, flags); len(set.Items) > 0 {
+	if set := m.command(c, key, program, flags); len(set.Items) > 0 {
 		want[key] = set
 	}
 	if list := envs(env); len(list) > 0 {
@@ -144,7 +144,7 @@ func (m *merger) owned(program string) (controlplane.Flags, map[string]string) {
 }
 
 // command fits the wanted flags to those of a command line.
-func (m *merger) command(c map[string]any, key string, flags controlplane.Flags) yamltext.Set {
+func (m *merger) command(c map[string]any, key, program string, flags controlplane.Flags) yamltext.Set {
 	set := yamltext.Set{Separator: "="}
 	for _, name := range flags.Names() {
 		value, old := flags[name], flagValues(c, key, name)
@@ -160,6 +160,8 @@ func (m *merger) command(c map[string]any, key string, flags controlplane.Flags)
 		case len(old) == 0:
 		case isList:
 			value = join(old[0], value, separator)
+		case m.same(program, name, old[0], value):
+			continue
 		case m.larger(at, name, old[0], value):
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	kyaml "sigs.k8s.io/yaml"
 
@@ -88,6 +89,13 @@ func (m *merger) wants() (map[string]map[string]any, error) {
 		return nil, err
 	}
 	m.keepCapacities("KubeletConfiguration", kubelet, m.present.find("KubeletConfiguration").value)
+	for name, value := range kubelet {
+		if text, ok := value.(string); ok {
+			if _, err := time.ParseDuration(text); err == nil {
+				kubelet[name] = yamltext.Duration(text)
+			}
+		}
+	}
 	prune(kubelet)
 	wants["KubeletConfiguration"] = kubelet
 	return wants, nil

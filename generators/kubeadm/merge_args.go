@@ -9,6 +9,7 @@ import (
 	"github.com/kubeseams/seams/generators/controlplane"
 	"github.com/kubeseams/seams/internal/finding"
 	"github.com/kubeseams/seams/internal/plan"
+	"github.com/kubeseams/seams/internal/target"
 	"github.com/kubeseams/seams/internal/yamltext"
 )
 
@@ -27,12 +28,15 @@ var joined = map[string]string{
 	"enable-admission-plugins": "", "disable-admission-plugins": "", "controllers": "",
 }
 
+// programs are those that a ClusterConfiguration's components are.
+var programs = map[string]string{"apiServer": "kube-apiserver", "controllerManager": "kube-controller-manager", "scheduler": "kube-scheduler"}
+
 // component fits what is wanted of a component to what it has.
 func (m *merger) component(cluster map[string]any, name string) {
 	want, _ := cluster[name].(map[string]any)
 	have, _ := m.present.find("ClusterConfiguration").value[name].(map[string]any)
 	if args, ok := want["extraArgs"].(yamltext.Keyed); ok {
-		want["extraArgs"] = m.arguments(name+".extraArgs", args, have["extraArgs"])
+		want["extraArgs"] = m.arguments(name+".extraArgs", programs[name], args, have["extraArgs"])
 	}
 	if name == "scheduler" && m.schedulerConfig(have) {
 		args, _ := want["extraArgs"].(yamltext.Keyed)
@@ -62,7 +66,7 @@ func (m *merger) schedulerConfig(have map[string]any) bool {
 // arguments fits the wanted arguments to those that are there: entries of list
 // arguments join, a larger capacity stays, and an argument that stands twice is
 // not guessed at.
-func (m *merger) arguments(path string, want yamltext.Keyed, have any) yamltext.Keyed {
+func (m *merger) arguments(path, program string, want yamltext.Keyed, have any) yamltext.Keyed {
 	out := yamltext.Keyed{Key: want.Key}
 	for _, arg := range want.Items {
 		name, _ := arg["name"].(string)
@@ -80,6 +84,8 @@ func (m *merger) arguments(path string, want yamltext.Keyed, have any) yamltext.
 			continue
 		case isList:
 			value = join(old[0], value, separator)
+		case m.same(program, name, old[0], value):
+			value = old[0]
 		case m.larger(at, name, old[0], value):
 			continue
 		}
@@ -116,6 +122,9 @@ func join(have, want, separator string) string {
 		i := slices.IndexFunc(entries, func(w string) bool { return id(w) == id(strings.TrimSpace(entry)) })
 		switch {
 		case entry == "":
+		case i >= 0 && separator == "=" && switched(entry) == switched(entries[i]):
+			all = append(all, entry) // True is true
+			entries = slices.Delete(entries, i, i+1)
 		case i >= 0:
 			all = append(all, entries[i])
 			entries = slices.Delete(entries, i, i+1)
@@ -126,11 +135,38 @@ func join(have, want, separator string) string {
 	return strings.Join(append(all, entries...), ",")
 }
 
+// switched is an entry with its value as a bool is written, where it is one.
+func switched(entry string) string {
+	name, value, _ := strings.Cut(strings.TrimSpace(entry), "=")
+	if on, err := strconv.ParseBool(value); err == nil {
+		return name + "=" + strconv.FormatBool(on)
+	}
+	return name + "=" + value
+}
+
+// same reports whether two values of a program's flag are one to it.
+func (m *merger) same(program, name, have, want string) bool {
+	table, ok := target.Flags(m.plan.Target.Kubernetes, program)
+	if !ok {
+		return have == want
+	}
+	f, _ := table.Find(name)
+	return f.Same(have, want)
+}
+
+// number reads one as flags do, which take 0x10 for 16.
+func number(text string) (float64, error) {
+	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
+		return float64(n), nil
+	}
+	return strconv.ParseFloat(text, 64)
+}
+
 // larger reports whether a capacity that is there is larger than the plan's, so
 // that it stays, and says so.
 func (m *merger) larger(path, name, have, want string) bool {
-	h, err := strconv.ParseFloat(have, 64)
-	w, wrong := strconv.ParseFloat(want, 64)
+	h, err := number(have)
+	w, wrong := number(want)
 	if err != nil || wrong != nil || h <= w || !slices.Contains(capacities, name) {
 		return false
 	}
@@ -169,7 +205,7 @@ func (m *merger) etcd(cluster map[string]any) {
 	}
 	own, _ := have["local"].(map[string]any)
 	if args, ok := local["extraArgs"].(yamltext.Keyed); ok {
-		local["extraArgs"] = m.arguments("etcd.local.extraArgs", args, own["extraArgs"])
+		local["extraArgs"] = m.arguments("etcd.local.extraArgs", target.Etcd, args, own["extraArgs"])
 	}
 }
 

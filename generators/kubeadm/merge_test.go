@@ -260,3 +260,32 @@ func FuzzMerge(f *testing.F) {
 		}
 	})
 }
+
+// TestMergeEqualValues: a value in other words is no difference, and stays as it
+// is written.
+func TestMergeEqualValues(t *testing.T) {
+	p := running()
+	p.Tiers[0].Flags["etcd-compaction-interval"] = "150s"
+	p.Tiers[0].Flags["delete-collection-workers"] = "16"
+	p.Kubelet.NodeStatusReportSeconds = 600
+	first, _ := merge(t, presentText(t), p)
+	for have, other := range map[string]string{
+		"name: etcd-compaction-interval\n    value: 150s":    "name: etcd-compaction-interval\n    value: 2m30s",
+		"name: delete-collection-workers\n    value: \"16\"": "name: delete-collection-workers\n    value: \"0x10\"",
+		"nodeStatusReportFrequency: 10m0s":                   "nodeStatusReportFrequency: 600s",
+		"ShardedListAndWatch=false":                          "ShardedListAndWatch=F",
+	} {
+		text := strings.Replace(first, have, other, 1)
+		if text == first {
+			t.Fatalf("no %q in\n%s", have, first)
+		}
+		if again, findings := merge(t, text, p); again != text {
+			t.Errorf("%q was changed:\n%s", other, lines(findings))
+		}
+	}
+	// A capacity is compared as the program reads it.
+	text := strings.Replace(first, "name: delete-collection-workers\n    value: \"16\"", "name: delete-collection-workers\n    value: \"0x20\"", 1)
+	if again, _ := merge(t, text, p); again != text {
+		t.Error("0x20 gave way to 16")
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -68,7 +70,7 @@ kops get all my.example.com -o yaml | %[1]s diff --target kops cluster.cue - --u
 	flags.in.register(cmd)
 	flags.output.register(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&flags.unified, "unified", false, "print a unified text diff, for patch -p0, in place of the list of changes")
+	f.BoolVar(&flags.unified, "unified", false, "print a unified text diff, for patch -p0 in the directory EXISTING or that of the file, in place of the list of changes")
 	f.BoolVar(&flags.pastLadder, "past-ladder", false, "compare with the last rung that is built when the load is past the ladder")
 	f.StringArrayVar(&flags.overlays, "overlay", nil, "jsonnet function from the rendered objects to the objects wanted; repeatable, in order")
 	f.BoolVarP(&flags.quiet, "quiet", "q", false, "say nothing but the changes and errors")
@@ -103,7 +105,7 @@ func runDiff(ctx context.Context, streams Streams, flags *diffFlags, existing st
 		return err
 	}
 	flags.in.warm, flags.in.rendering = check.Warm, true
-	d := &differ{ctx: ctx, streams: streams, flags: flags, files: files, existing: read, name: displayPath(entryName(existing))}
+	d := &differ{ctx: ctx, streams: streams, flags: flags, files: files, existing: read, name: displayPath(entryName(existing)), given: existing}
 	if err := flags.in.each(ctx, streams, flags.output, d.one); err != nil {
 		return err
 	}
@@ -112,9 +114,11 @@ func runDiff(ctx context.Context, streams Streams, flags *diffFlags, existing st
 
 // differ compares what runs with one profile's recipe.
 type differ struct {
-	ctx      context.Context // of the one command
-	streams  Streams
-	flags    *diffFlags
+	ctx     context.Context // of the one command
+	streams Streams
+	flags   *diffFlags
+	// given is the argument that name is made of.
+	given    string
 	name     string
 	files    []file.File
 	existing *diff.Existing
@@ -251,12 +255,43 @@ func (d *differ) write(findings []finding.Finding) error {
 	return d.flags.output.write(d.streams.Out, d.result)
 }
 
+// unified writes the change as a patch, whose files are called by their paths
+// from what was given on.
+func (d *differ) unified() {
+	text, aside := d.result.Unified(d.files, d.below)
+	for line := range strings.Lines(string(text)) {
+		fmt.Fprint(d.streams.Out, paintLine(d.streams, line))
+	}
+	if len(aside) > 0 && !d.flags.quiet {
+		fmt.Fprintf(d.streams.Err, "patch cannot apply what is the text of a field: %s\n", listSome(aside, 3))
+	}
+}
+
+// below is a path from the directory that was given on, or from that of the file;
+// of what came by standard input it stays as it is.
+func (d *differ) below(name string) string {
+	root, err := filepath.Abs(d.given)
+	if err != nil || d.given == "-" {
+		return name
+	}
+	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+		root = filepath.Dir(root)
+	}
+	whole, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	rel, err := filepath.Rel(root, whole)
+	if err != nil || !filepath.IsLocal(rel) {
+		return name
+	}
+	return filepath.ToSlash(rel)
+}
+
 // print writes the readable form.
 func (d *differ) print() {
 	if d.flags.unified {
-		for line := range strings.Lines(string(d.result.Unified(d.files))) {
-			fmt.Fprint(d.streams.Out, paintLine(d.streams, line))
-		}
+		d.unified()
 		return
 	}
 	(&diffText{d.streams, d.result}).print()

@@ -82,8 +82,11 @@ func (r *renderer) render(s *subject) (*rendered, error) {
 	s.findings = append(s.findings, r.into.inherited(check.Check(check.Input{Files: files, Target: at}), files, at)...)
 	out := &rendered{Plan: p, Findings: r.onOutput(s.findings)}
 	for _, f := range files {
-		if r.into == nil || !isMerged(f.Path) {
+		switch {
+		case r.into == nil || !isMerged(f.Path):
 			f = withHeader(f, header(p))
+		case f.Path != additionalKops:
+			f.Data = append([]byte(r.into.mark), f.Data...)
 		}
 		out.Files = append(out.Files, renderedFile{Path: f.Path, Data: string(f.Data), mode: f.Mode})
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ type into struct {
 	// name is how findings call them.
 	name string
 	data []byte
+	// mark is the byte order mark before them, or empty: it goes before what they
+	// become.
+	mark string
 	// present are kubeadm's documents, nil for others.
 	present *kubeadm.Present
 }
@@ -57,7 +61,11 @@ func (r *renderer) readInto() error {
 		defer f.Close() // it was only read
 		from = f
 	}
-	data, err := read.Bounded(from)
+	text := bufio.NewReader(from)
+	if head, err := text.Peek(len(read.Mark)); err == nil && string(head) == read.Mark {
+		r.into.mark = read.Mark
+	}
+	data, err := read.Bounded(text)
 	if errors.Is(err, read.ErrTooBig) {
 		err = fmt.Errorf("more than the %d bytes that are read; leave out what is not the control plane's", read.MaxBytes)
 	}

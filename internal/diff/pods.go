@@ -92,10 +92,19 @@ func (c *comparison) file(name string) (file.File, bool) {
 func (c *comparison) missing(f file.File) {
 	host, base := path.Base(path.Dir(f.Path)), strings.TrimSuffix(path.Base(f.Path), ".yaml")
 	own := slices.Contains(kubeadm.OwnPods, base)
-	shown := slices.ContainsFunc(c.Existing.pods(), func(d *document) bool { return c.host(d) == host })
+	shown, dir := false, ""
+	for _, d := range c.Existing.pods() {
+		if c.host(d) == host {
+			shown = true
+			if d.edit != nil && dir == "" {
+				dir = path.Dir(d.file)
+			}
+		}
+	}
 	switch {
 	case shown && !own:
 		c.add(f)
+		c.diff.Documents[len(c.diff.Documents)-1].beside = dir
 	case !shown:
 		c.diff.NotCompared = append(c.diff.NotCompared, f.Path)
 	}

@@ -56,6 +56,9 @@ type Document struct {
 	// New is an added document.
 	New any `json:"new,omitempty"`
 
+	// beside is the directory of the host's other manifests, where an added one
+	// belongs; empty when they stand in no files of their own.
+	beside        string
 	before, after []byte
 	// edit is where the document's text stands in its file, for those that do.
 	edit *edit

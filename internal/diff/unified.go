@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"path"
 	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -9,31 +10,20 @@ import (
 	"github.com/kubeseams/seams/internal/file"
 )
 
-// Unified is the change as one unified text diff over files, which patch -p0
-// applies where the documents stand in files of their own: one in a ConfigMap
-// is shown as the text that its field holds.
-func (d *Diff) Unified(existing []file.File) []byte {
+// Unified is the change as one unified text diff, which patch -p0 applies in the
+// directory from which call gives the paths of files; an added manifest is put
+// beside the host's others. What stands in a field of another
+// document, such as a ConfigMap, is shown as the text that the field holds, which
+// patch cannot apply; aside names those places.
+func (d *Diff) Unified(existing []file.File, call func(name string) string) (text []byte, aside []string) {
 	var out bytes.Buffer
 	for _, f := range existing {
-		after := f.Data
-		docs := slices.Clone(d.Documents)
-		slices.Reverse(docs) // from the end, so that places stay
-		for _, doc := range docs {
-			switch {
-			case doc.File != f.Path:
-			case doc.Action == ActionAdd:
-				after = appended(after, doc.after)
-			}
-		}
-		for _, doc := range docs {
-			if doc.File == f.Path && doc.edit != nil {
-				after = slices.Concat(after[:doc.edit.start], doc.after, after[doc.edit.end:])
-			}
-		}
-		out.Write(diff.Diff(f.Path, f.Data, f.Path, after))
+		name := call(f.Path)
+		out.Write(diff.Diff(name, f.Data, name, d.rewritten(f)))
 		for _, doc := range d.Documents {
 			if doc.File == f.Path && doc.edit == nil && doc.Action == ActionChange {
-				name := f.Path + " (" + doc.Within + ")"
+				name := name + " (" + doc.Within + ")"
+				aside = append(aside, name)
 				out.Write(diff.Diff(name, doc.before, name, doc.after))
 			}
 		}
@@ -42,18 +32,40 @@ func (d *Diff) Unified(existing []file.File) []byte {
 	var names []string
 	for _, doc := range d.Documents {
 		if doc.Action == ActionAdd && !slices.ContainsFunc(existing, func(f file.File) bool { return f.Path == doc.File }) {
-			if added[doc.File] == nil {
-				names = append(names, doc.File)
-				added[doc.File] = doc.after
+			name := doc.File
+			if doc.beside != "" {
+				name = call(path.Join(doc.beside, path.Base(doc.File)))
+			}
+			if added[name] == nil {
+				names = append(names, name)
+				added[name] = doc.after
 				continue
 			}
-			added[doc.File] = appended(added[doc.File], doc.after)
+			added[name] = appended(added[name], doc.after)
 		}
 	}
 	for _, name := range names {
 		out.Write(diff.Diff("/dev/null", nil, name, added[name]))
 	}
-	return out.Bytes()
+	return out.Bytes(), aside
+}
+
+// rewritten is an existing file with its documents changed and added.
+func (d *Diff) rewritten(f file.File) []byte {
+	after := f.Data
+	docs := slices.Clone(d.Documents)
+	slices.Reverse(docs) // from the end, so that places stay
+	for _, doc := range docs {
+		if doc.File == f.Path && doc.Action == ActionAdd {
+			after = appended(after, doc.after)
+		}
+	}
+	for _, doc := range docs {
+		if doc.File == f.Path && doc.edit != nil {
+			after = slices.Concat(after[:doc.edit.start], doc.after, after[doc.edit.end:])
+		}
+	}
+	return after
 }
 
 // appended puts a document after a stream's last one.

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // The programs whose flags are known.
@@ -36,6 +38,29 @@ type Flag struct {
 	// NoOptDefault is the value when the flag stands without one; a flag
 	// without it takes the next argument.
 	NoOptDefault string `json:"noOptDefault"`
+}
+
+// Same reports whether two values of the flag are one to the program: 2m30s is
+// 150s, and 0x10 is 16. Of types that are texts, each text is another value.
+func (f Flag) Same(a, b string) bool {
+	read := func(text string) (value any, err error) {
+		switch f.Type {
+		case "bool":
+			return strconv.ParseBool(text)
+		case "int", "int32", "int64", "Level":
+			return strconv.ParseInt(text, 0, 64)
+		case "uint", "uint32", "uint64":
+			return strconv.ParseUint(text, 0, 64)
+		case "float32", "float64":
+			return strconv.ParseFloat(text, 64)
+		case "duration":
+			return time.ParseDuration(text)
+		}
+		return text, nil
+	}
+	x, err := read(a)
+	y, wrong := read(b)
+	return a == b || err == nil && wrong == nil && x == y
 }
 
 // FlagTable is the flags of one program in one version.

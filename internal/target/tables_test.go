@@ -209,6 +209,34 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// TestSameValue: what pflag reads as one value is one; a text is only itself.
+func TestSameValue(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		component, name, a, b string
+		same                  bool
+	}{
+		{KubeAPIServer, "event-ttl", "2m30s", "150s", true},
+		{KubeAPIServer, "event-ttl", "2m30s", "151s", false},
+		{KubeAPIServer, "event-ttl", "x", "x", true},
+		{KubeAPIServer, "event-ttl", "x", "y", false},
+		{KubeAPIServer, "max-requests-inflight", "0x10", "16", true},
+		{KubeAPIServer, "max-requests-inflight", "010", "8", true},
+		{KubeAPIServer, "max-requests-inflight", "010", "10", false},
+		{KubeAPIServer, "goaway-chance", "1e-3", "0.001", true},
+		{KubeAPIServer, "profiling", "T", "true", true},
+		{KubeAPIServer, "profiling", "F", "true", false},
+		{KubeAPIServer, "service-account-issuer", "16", "0x10", false},
+		{Etcd, "quota-backend-bytes", "0x200000000", "8589934592", true},
+	} {
+		table, _ := Flags(v(37), tc.component)
+		f, ok := table.Find(tc.name)
+		if got := f.Same(tc.a, tc.b); !ok || got != tc.same {
+			t.Errorf("--%s: %s and %s are the same: %t", tc.name, tc.a, tc.b, got)
+		}
+	}
+}
+
 // TestFlagsThatWent: the tables know which minors had a flag.
 func TestFlagsThatWent(t *testing.T) {
 	t.Parallel()

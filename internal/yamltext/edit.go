@@ -169,7 +169,7 @@ func (e *editor) insert(offset int, text string) {
 
 // value brings one existing node to the wanted value.
 func (e *editor) value(n *yaml.Node, want, have any, steps []any, limit int) {
-	if satisfied(have, want) {
+	if Satisfied(have, want) {
 		return
 	}
 	switch {

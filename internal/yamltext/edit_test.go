@@ -78,6 +78,8 @@ func TestApply(t *testing.T) {
 		{"merge key beside", "b: &b {x: 1}\nc:\n  <<: *b\n  z: 1\n", m{"c": m{"x": 2}}, "b: &b {x: 1}\nc:\n  <<: *b\n  x: 2\n  z: 1\n"},
 		{"satisfied through an alias", "b: &b {x: 1}\nc: *b\n", m{"c": m{"x": 1}}, "b: &b {x: 1}\nc: *b\n"},
 		{"byte order mark", "\ufeffa: 1\n", m{"a": 2}, "\ufeffa: 2\n"},
+		{"a duration in other words", "a: 150s # c\nb: 150s\nc: x\n", m{"a": Duration("2m30s"), "b": Duration("2m31s"), "c": Duration("1s"), "d": Duration("1h0m0s")}, "a: 150s # c\nb: 2m31s\nc: 1s\nd: 1h0m0s\n"},
+		{"a duration in flow", "a: {b: 1s}\n", m{"a": m{"b": Duration("2s"), "c": Duration("3s")}}, "a: {b: 2s, c: 3s}\n"},
 		{"document marker", "--- # x\na: 1\n", m{"a": 2, "b": 1}, "--- # x\na: 2\nb: 1\n"},
 	}
 	for _, test := range tests {

@@ -94,7 +94,7 @@ func Inline(value any) string {
 			return strconv.Quote(v)
 		}
 	}
-	return scalar(value, 0)
+	return scalar(Plain(value), 0)
 }
 
 // scalar writes a scalar: a string so that it stays one for readers of YAML 1.1

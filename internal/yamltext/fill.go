@@ -22,7 +22,7 @@ func (e *editor) scalar(n *yaml.Node, want, have any, steps []any) {
 		e.refuse(steps, n, "its text goes over several lines")
 		return
 	}
-	text := scalar(want, n.Style)
+	text := scalar(Plain(want), n.Style)
 	if e.inFlow(n) && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) == 0 {
 		text = Inline(want)
 	}

@@ -21,7 +21,7 @@ func (e *editor) mapping(n *yaml.Node, want map[string]any, have any, steps []an
 			e.value(n.Content[i+1], want[key], held[key], at, e.limitAfter(n, i, limit))
 			continue
 		}
-		if satisfied(held[key], want[key]) {
+		if Satisfied(held[key], want[key]) {
 			continue // through a merge key
 		}
 		if _, plain := Plain(want[key]).(map[string]any); merged && held[key] != nil && (plain || !isScalar(want[key])) {

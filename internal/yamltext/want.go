@@ -6,9 +6,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
-// A wanted value is a string, a bool or an int64; a map[string]any of wanted
+// A wanted value is a string, a bool, an int64 or a Duration; a map[string]any of wanted
 // values, whose other keys are left as they are; or one of the lists below,
 // whose other items are left as they are.
 
@@ -34,6 +35,10 @@ func (s Set) identity(item string) string {
 	return before
 }
 
+// Duration is a duration's text. Another text of the same duration satisfies it
+// and is left as it is: programs write what they were given as 150s as 2m30s.
+type Duration string
+
 // Plain turns a wanted value into what it decodes to when nothing is there yet.
 func Plain(want any) any {
 	switch w := want.(type) {
@@ -55,14 +60,16 @@ func Plain(want any) any {
 			out[i] = item
 		}
 		return out
+	case Duration:
+		return string(w)
 	case int:
 		return int64(w)
 	}
 	return want
 }
 
-// satisfied reports whether a decoded value has what is wanted already.
-func satisfied(have, want any) bool {
+// Satisfied reports whether a decoded value has what is wanted already.
+func Satisfied(have, want any) bool {
 	switch w := want.(type) {
 	case map[string]any:
 		h, ok := have.(map[string]any)
@@ -70,7 +77,7 @@ func satisfied(have, want any) bool {
 			return false
 		}
 		for k, v := range w {
-			if !satisfied(h[k], v) {
+			if !Satisfied(h[k], v) {
 				return false
 			}
 		}
@@ -79,7 +86,7 @@ func satisfied(have, want any) bool {
 		h, ok := have.([]any)
 		for _, item := range w.Items {
 			i := indexOf(h, w.Key, item[w.Key])
-			if !ok || i < 0 || !satisfied(h[i], item) {
+			if !ok || i < 0 || !Satisfied(h[i], item) {
 				return false
 			}
 		}
@@ -92,6 +99,11 @@ func satisfied(have, want any) bool {
 			}
 		}
 		return ok
+	case Duration:
+		text, _ := have.(string)
+		h, err := time.ParseDuration(text)
+		d, wrong := time.ParseDuration(string(w))
+		return text == string(w) || err == nil && wrong == nil && h == d
 	}
 	return same(have, want)
 }

@@ -24,8 +24,8 @@ const maxNesting = 1000
 // ErrTooBig says that a file is over MaxBytes.
 var ErrTooBig = errors.New("the file is too big")
 
-// mark is what some editors put before a text in UTF-8; it says nothing.
-const mark = "\xef\xbb\xbf"
+// Mark is what some editors put before a text in UTF-8; it says nothing.
+const Mark = "\xef\xbb\xbf"
 
 // All reads at most MaxBytes, without a mark before them.
 func All(r io.Reader) ([]byte, error) {
@@ -37,7 +37,7 @@ func All(r io.Reader) ([]byte, error) {
 	if n > MaxBytes {
 		return b.Bytes(), ErrTooBig
 	}
-	return bytes.TrimPrefix(b.Bytes(), []byte(mark)), nil
+	return bytes.TrimPrefix(b.Bytes(), []byte(Mark)), nil
 }
 
 // Bounded reads text that is decoded next: at most MaxBytes, within Bounds.
