@@ -23,6 +23,10 @@ var expectations = []expectation{
 	{"Copy the files", says(`etcd-servers-overrides`)},
 	{"Raise the quota", healthy},
 	{"Start the etcd", healthy},
+	{"Prepare for the aggregated tiers", says(`(?s)seams:aggregated-server.*seams-aggregated.*\nyes\n$`)},
+	{"Make the keys of", says(`: OK\n$`)},
+	{"Start the servers of", says(`^ok$`)},
+	{"Move the group", says(`(?s)seams-system/` + tierName + `.*True.*"v1"`)},
 	{"Give the members", healthy},
 	{"Stop controller managers", func(_ *running, out string) error {
 		if out != "" {

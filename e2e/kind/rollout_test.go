@@ -37,6 +37,12 @@ func TestRollout(t *testing.T) {
 func (live *running) rollOut(t *testing.T) *witness {
 	t.Helper()
 	live.book(t)
+	return live.follow(t)
+}
+
+// follow does the steps of the book.
+func (live *running) follow(t *testing.T) *witness {
+	t.Helper()
 	before := contentsOf(t, live.c, live.hosts[0])
 	w := witnessed(t, live.c, live.hosts)
 	for _, s := range live.steps {
@@ -112,8 +118,12 @@ func TestNaiveRollout(t *testing.T) {
 
 // running is a stock cluster with what is rendered to bring a plan to it.
 type running struct {
-	c     *cluster.Cluster
-	name  string
+	c    *cluster.Cluster
+	name string
+	// more is what the profile has besides its hosts, and rungs are those of the
+	// book.
+	more  string
+	rungs []string
 	hosts []string
 	steps []runbook.Step
 	shell *runbook.Shell
@@ -124,13 +134,18 @@ type running struct {
 // stock brings up a cluster of upstream's defaults, with pods that run.
 func stock(t *testing.T, name string, controlPlanes int) *running {
 	t.Helper()
-	live := &running{name: name, hosts: hostsOf(name)[:controlPlanes]}
+	live := &running{name: name, hosts: hostsOf(name)[:controlPlanes], rungs: threeRungs}
+	live.start(t)
+	return live
+}
+
+func (live *running) start(t *testing.T) {
+	t.Helper()
 	profile := live.profile(t, func(i int) string { return fmt.Sprintf("10.0.0.1%d", i+1) })
 	dir := renderFile(t, "kind", profile, "--rung", "node/stock", "--rung", "churn/stock", "--rung", "state/stock")
 	live.c = up(t, dir)
 	podsWork(t, live.c)
 	runApplication(t, live.c, live.hosts[0])
-	return live
 }
 
 // profile writes that of the cluster, with the addresses that its hosts have.
@@ -144,6 +159,7 @@ func (live *running) profile(t *testing.T, address func(int) string) string {
 	if len(live.hosts) > 1 {
 		fmt.Fprintf(&b, "  endpoint: %s-external-load-balancer:6443\n", live.name)
 	}
+	b.WriteString(live.more)
 	file := filepath.Join(t.TempDir(), "profile.yaml")
 	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
@@ -165,7 +181,7 @@ func (live *running) book(t *testing.T) {
 	if err := os.WriteFile(present, []byte(own), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	dir := renderFile(t, "kubeadm", profile, append([]string{"--into", present}, threeRungs...)...)
+	dir := renderFile(t, "kubeadm", profile, append([]string{"--into", present}, live.rungs...)...)
 	markdown, err := os.ReadFile(filepath.Join(dir, "rollout.md"))
 	if err != nil {
 		t.Fatal(err)

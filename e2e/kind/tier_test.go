@@ -69,7 +69,7 @@ func TestTier(t *testing.T) {
 	dir := render(t, "kind", "tier.cue", "--rung", "churn/aggregated-tier")
 	c := up(t, dir)
 	podsWork(t, c)
-	t.Run("an image without a registry", func(t *testing.T) { loadsImages(t, c, dir) })
+	t.Run("an image without a registry", func(t *testing.T) { loadsImages(t, c, dir, tierHost, "tier-worker") })
 	tierIn(t, c, dir)
 }
 
@@ -97,7 +97,8 @@ func tierIn(t *testing.T, c *cluster.Cluster, dir string) {
 
 // loadsImages builds the servers' image by the rendered recipe and brings it
 // into the nodes by hack/kind/load-image.sh.
-func loadsImages(t *testing.T, c *cluster.Cluster, dir string) {
+func loadsImages(t *testing.T, c *cluster.Cluster, dir string, nodes ...string) {
+	t.Helper()
 	began := time.Now()
 	build := exec.CommandContext(t.Context(), "sh", filepath.Join(dir, "aggregated/image/build.sh"))
 	build.Env = append(os.Environ(), "DOCKER_BUILDKIT=0")
@@ -113,7 +114,7 @@ func loadsImages(t *testing.T, c *cluster.Cluster, dir string) {
 	if out, err := exec.CommandContext(t.Context(), "../../hack/kind/load-image.sh", tar, c.Name).CombinedOutput(); err != nil {
 		t.Fatalf("load-image.sh: %v\n%s", err, out)
 	}
-	for _, n := range []string{tierHost, "tier-worker"} {
+	for _, n := range nodes {
 		name, tag, _ := strings.Cut(image, ":")
 		if out := node(t, c, n, "crictl", "images", image); !strings.Contains(out, name) || !strings.Contains(out, tag) {
 			t.Errorf("%s has no %s:\n%s", n, image, out)
@@ -180,9 +181,38 @@ func withCRDs(commands string) string {
 	return strings.ReplaceAll(commands, "\n# seams tier crds ", wait+"seams tier crds ")
 }
 
-// tierServes writes sessions through kube-apiserver and looks for them in both
-// etcds. What the definition forbids is refused, by the tier.
+// tierServes sees sessions go to the tier's etcd, and the group outlive a server.
 func tierServes(t *testing.T, c *cluster.Cluster) {
+	sessionsIn(t, c, tierHost, func() int {
+		return len(strings.Fields(kubectl(t, c, "-n", "seams-system", "exec", tierName+"-etcd-0", "--", "etcdctl",
+			"--endpoints=https://"+tierName+"-etcd-0."+tierName+"-etcd.seams-system.svc:2379",
+			"--cacert=/etc/seams/etcd/ca.crt", "--cert=/etc/seams/etcd/peer.crt", "--key=/etc/seams/etcd/peer.key",
+			"get", sessionKeys, "--prefix", "--keys-only")))
+	})
+	// A server of two is lost: the group goes on.
+	kubectl(t, c, "-n", "seams-system", "delete", "pod", "--wait=false", "-l", "app.kubernetes.io/instance="+tierName+",app.kubernetes.io/name=aggregated-server",
+		"--field-selector=spec.nodeName=tier-worker")
+	comesBack(t, c)
+}
+
+// comesBack sees the group after a loss, and namespaces deleted across both servers.
+func comesBack(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	eventually(t, 2*time.Minute, func(ctx context.Context) error {
+		_, err := c.Kubectl(ctx, "get", "sessions")
+		return err
+	})
+	kubectl(t, c, "create", "namespace", "gone")
+	kubectl(t, c, "delete", "namespace", "gone", "--timeout=60s")
+}
+
+// sessionKeys is where an etcd has sessions.
+const sessionKeys = "/registry/agents.example.dev/sessions/"
+
+// sessionsIn writes sessions through kube-apiserver and looks for them in both
+// etcds, the tier's by inTier.
+func sessionsIn(t *testing.T, c *cluster.Cluster, host string, inTier func() int) {
+	t.Helper()
 	const objects = 50
 	var manifest strings.Builder
 	for i := range objects {
@@ -197,19 +227,15 @@ func tierServes(t *testing.T, c *cluster.Cluster) {
 	if out := strings.Fields(kubectl(t, c, "get", "sessions", "-o", "name")); len(out) != objects {
 		t.Errorf("%d sessions of %d are listed", len(out), objects)
 	}
-	const prefix = "/registry/agents.example.dev/sessions/"
-	inTier := strings.Fields(kubectl(t, c, "-n", "seams-system", "exec", tierName+"-etcd-0", "--", "etcdctl",
-		"--endpoints=https://"+tierName+"-etcd-0."+tierName+"-etcd.seams-system.svc:2379",
-		"--cacert=/etc/seams/etcd/ca.crt", "--cert=/etc/seams/etcd/peer.crt", "--key=/etc/seams/etcd/peer.key",
-		"get", prefix, "--prefix", "--keys-only"))
-	if len(inTier) != objects {
-		t.Errorf("%d sessions of %d are in the tier's etcd", len(inTier), objects)
+	if n := inTier(); n != objects {
+		t.Errorf("%d sessions of %d are in the tier's etcd", n, objects)
 	}
-	for _, at := range []string{prefix, "/registry/apiextensions.k8s.io/customresourcedefinitions/sessions." + tierGroup} {
-		if n := keys(t, c, tierHost, mainPort, at); n != 0 {
+	for _, at := range []string{sessionKeys, "/registry/apiextensions.k8s.io/customresourcedefinitions/sessions." + tierGroup} {
+		if n := keys(t, c, host, mainPort, at); n != 0 {
 			t.Errorf("%d keys of %s are in the main etcd", n, at)
 		}
 	}
+	// What the definition forbids is refused, by the tier.
 	bad := strings.NewReplacer("session-0", "bad", "step: 0", "step: -1").Replace(strings.SplitAfter(manifest.String(), "spec: {step: 0}\n")[0])
 	if err := os.WriteFile(file, []byte(bad), 0o644); err != nil {
 		t.Fatal(err)
@@ -217,14 +243,4 @@ func tierServes(t *testing.T, c *cluster.Cluster) {
 	if _, err := c.Kubectl(t.Context(), "create", "--validate=false", "-f", file); err == nil || !strings.Contains(err.Error(), "greater than or equal to 0") {
 		t.Errorf("a step of -1: %v", err)
 	}
-	// A server of two is lost: the group goes on.
-	kubectl(t, c, "-n", "seams-system", "delete", "pod", "--wait=false", "-l", "app.kubernetes.io/instance="+tierName+",app.kubernetes.io/name=aggregated-server",
-		"--field-selector=spec.nodeName=tier-worker")
-	eventually(t, time.Minute, func(ctx context.Context) error {
-		_, err := c.Kubectl(ctx, "get", "sessions")
-		return err
-	})
-	// Namespaces are deleted across both.
-	kubectl(t, c, "create", "namespace", "gone")
-	kubectl(t, c, "delete", "namespace", "gone", "--timeout=60s")
 }

@@ -29,7 +29,7 @@ func (m *maker) stepQuota() {
 	}
 	if len(main.Members) == 1 {
 		s.Why = fmt.Sprintf("To %s, where it is less: etcd's own is %s, and takes effect wherever its manifest says nothing. An etcd takes its quota when it starts. "+
-			"There is one etcd and one apiserver: both are away until the etcd serves again, for some ten seconds. Pods go on.",
+			"There is one etcd and one apiserver: both are away until the etcd serves again, for less than half a minute. Pods go on.",
 			gib(float64(main.QuotaBytes)), gib(etcdQuotaBytes))
 		s.Hazard = "Nothing is scheduled, healed or admitted meanwhile. " + s.Hazard
 	}
