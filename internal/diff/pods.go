@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubeseams/seams/generators/kubeadm"
 	"github.com/kubeseams/seams/internal/file"
-	"github.com/kubeseams/seams/internal/pattern"
 )
 
 // pods compares the static pods: kubeadm's own by the flags and probes that the
@@ -154,15 +153,4 @@ func (c *comparison) named(d *document) string {
 		}
 	}
 	return ""
-}
-
-var manifestPath = pattern.Of(`manifests(?:-steady)?/[^/\s]+/[^/\s]+\.yaml`)
-
-// manifests are the rendered manifests that commands install.
-func manifests(commands []string) []string {
-	var files []string
-	for _, line := range commands {
-		files = append(files, manifestPath().FindAllString(line, -1)...)
-	}
-	return files
 }

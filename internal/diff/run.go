@@ -291,12 +291,3 @@ func (c *comparison) say(d *document, fs []finding.Finding) {
 		c.diff.Findings = append(c.diff.Findings, f)
 	}
 }
-
-// rollout marks the steps whose manifests stand already.
-func (c *comparison) rollout() {
-	for _, s := range c.Plan.Rollout {
-		files := manifests(s.Commands)
-		done := len(files) > 0 && !slices.ContainsFunc(files, func(f string) bool { return !c.standing[f] })
-		c.diff.Rollout = append(c.diff.Rollout, Step{Step: s, Done: done})
-	}
-}
